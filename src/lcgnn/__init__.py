@@ -1,0 +1,1 @@
+"""Label-consistency graph neural networks: node classification with a handful of labels."""

@@ -1,0 +1,21 @@
+"""What lcgnn raises on purpose. The command line prints these as one line, without a traceback."""
+
+
+class LCGNNError(Exception):
+    """Base of all errors that a caller can do something about."""
+
+
+class DataError(LCGNNError):
+    """A graph, a split or a file that they come from is not usable."""
+
+
+class DownloadError(DataError):
+    """A benchmark file is not on this machine and cannot be fetched."""
+
+
+class ConfigError(LCGNNError):
+    """A name or a setting that does not exist or makes no sense."""
+
+
+class OutputError(LCGNNError):
+    """A result cannot be written, or what was written cannot be read back."""

@@ -1,0 +1,47 @@
+"""Writing files so that a reader sees the old one or the whole new one, never a part."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from lcgnn.errors import OutputError
+
+
+@contextmanager
+def written_atomically(path: Path) -> Iterator[Path]:
+    """Give a temporary path beside ``path`` to write to; it takes ``path``'s place when the block ends well."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise OutputError(f"Cannot write {path}: {error.strerror or error}. Choose another folder.") from error
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    except OSError as error:
+        raise OutputError(f"Cannot write {path}: {error.strerror or error}.") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write an object as readable JSON, atomically."""
+    with written_atomically(path) as temporary:
+        temporary.write_text(json.dumps(content, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def read_json(path: Path) -> Any:
+    """Read JSON, or raise OutputError that names the file and what to do."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise OutputError(f"{path} cannot be read ({error}). Delete it to have it made anew.") from error

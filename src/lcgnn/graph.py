@@ -1,0 +1,265 @@
+"""The two things that everything else works on: a graph, and which of its labels may be used for what.
+
+Shapes, throughout the package: N nodes, E undirected edges, F features, C classes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array, diags_array
+
+from lcgnn.errors import DataError
+
+UNLABELLED = -1
+
+Features: TypeAlias = csr_array | NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """An undirected graph with node features and, for some of its nodes, a label.
+
+    The arrays are validated and made read-only; sparse features stay sparse.
+
+    Args:
+        name: What the graph is called in tables and file names.
+        adjacency: (N, N) symmetric, positive weights, one entry per direction of an edge.
+        labels: (N,) class of every node, -1 where unknown.
+        class_names: The C names that labels index.
+        features: (N, F) sparse or dense, or None for a graph without features.
+        node_names: (N,) how the source calls its nodes, if it does.
+        num_source_links: Links counted by the source, before duplicates and self-loops were merged.
+    """
+
+    name: str
+    adjacency: csr_array
+    labels: NDArray[np.int64]
+    class_names: tuple[str, ...]
+    features: Features | None = None
+    node_names: NDArray[np.str_] | None = None
+    num_source_links: int | None = None
+
+    def __post_init__(self) -> None:
+        _set(self, "adjacency", _canonical(self.adjacency))
+        _set(self, "labels", np.array(self.labels, dtype=np.int64))
+        _set(self, "class_names", tuple(str(name) for name in self.class_names))
+        if self.features is not None:
+            _set(self, "features", _float_features(self.features))
+        if self.node_names is not None:
+            _set(self, "node_names", np.array(self.node_names, dtype=np.str_))
+        self._check_adjacency()
+        self._check_labels()
+        self._check_features()
+        if self.node_names is not None and self.node_names.shape != (self.num_nodes,):
+            raise DataError(f"{self.name}: {self.node_names.shape} node names for {self.num_nodes} nodes.")
+        for array in self._arrays():
+            array.flags.writeable = False
+
+    @classmethod
+    def from_edges(
+        cls,
+        name: str,
+        edges: NDArray[Any],
+        num_nodes: int,
+        labels: NDArray[Any],
+        class_names: Sequence[str],
+        *,
+        weights: NDArray[Any] | None = None,
+        features: Features | None = None,
+        node_names: NDArray[np.str_] | None = None,
+        num_source_links: int | None = None,
+    ) -> Graph:
+        """Build a graph from (2, M) links: directions and duplicates are merged, self-loops dropped.
+
+        Of several weights for the same edge the largest counts.
+        """
+        edges = np.asarray(edges, dtype=np.int64)
+        if edges.ndim != 2 or edges.shape[0] != 2:
+            raise DataError(f"{name}: edges must have shape (2, M), not {edges.shape}.")
+        if edges.size and not 0 <= edges.min() <= edges.max() < num_nodes:
+            raise DataError(f"{name}: an edge names a node outside 0..{num_nodes - 1}.")
+        proper = edges[0] != edges[1]
+        if weights is not None:
+            weights = np.asarray(weights, dtype=np.float32)[proper]
+        adjacency = _symmetric(edges[:, proper], weights, num_nodes)
+        return cls(name, adjacency, labels, tuple(class_names), features, node_names, num_source_links)
+
+    @property
+    def num_nodes(self) -> int:
+        return int(self.adjacency.shape[0])
+
+    @property
+    def num_edges(self) -> int:
+        """Undirected edges; a self-loop, where there is one, counts as one."""
+        loops = int(np.count_nonzero(self.adjacency.diagonal()))
+        return int(self.adjacency.nnz + loops) // 2
+
+    @property
+    def num_features(self) -> int:
+        return 0 if self.features is None else int(self.features.shape[1])
+
+    @property
+    def num_classes(self) -> int:
+        return len(self.class_names)
+
+    @property
+    def labelled(self) -> NDArray[np.int64]:
+        """The nodes whose label is known, in order."""
+        return np.flatnonzero(self.labels != UNLABELLED)
+
+    @cached_property
+    def checksum(self) -> str:
+        """A sha256 over everything in the graph that can influence a result."""
+        digest = hashlib.sha256()
+        for array in self._arrays():
+            digest.update(f"{array.dtype.str}{array.shape}".encode())
+            digest.update(np.ascontiguousarray(array).tobytes())
+        digest.update("\0".join(self.class_names).encode())
+        return digest.hexdigest()
+
+    def _arrays(self) -> list[NDArray[Any]]:
+        arrays: list[NDArray[Any]] = [*_csr_parts(self.adjacency), self.labels]
+        if isinstance(self.features, csr_array):
+            arrays += _csr_parts(self.features)
+        elif self.features is not None:
+            arrays.append(self.features)
+        if self.node_names is not None:
+            arrays.append(self.node_names)
+        return arrays
+
+    def _check_adjacency(self) -> None:
+        rows, columns = self.adjacency.shape
+        if rows != columns:
+            raise DataError(f"{self.name}: the adjacency matrix is {rows} x {columns}, not square.")
+        if rows == 0:
+            raise DataError(f"{self.name}: the graph has no nodes.")
+        if not np.isfinite(self.adjacency.data).all() or (self.adjacency.data <= 0).any():
+            raise DataError(f"{self.name}: edge weights must be positive and finite.")
+        if (abs(self.adjacency - self.adjacency.T)).nnz:
+            raise DataError(
+                f"{self.name}: the adjacency matrix is not symmetric. "
+                "Build the graph with Graph.from_edges, which merges the two directions."
+            )
+
+    def _check_labels(self) -> None:
+        if self.labels.shape != (self.num_nodes,):
+            raise DataError(f"{self.name}: labels of shape {self.labels.shape} for {self.num_nodes} nodes.")
+        if self.labels.size and not UNLABELLED <= self.labels.min() <= self.labels.max() < self.num_classes:
+            raise DataError(
+                f"{self.name}: labels must lie in 0..{self.num_classes - 1}, or be {UNLABELLED} if unknown."
+            )
+        if len(set(self.class_names)) != self.num_classes:
+            raise DataError(f"{self.name}: two classes have the same name.")
+
+    def _check_features(self) -> None:
+        if self.features is None:
+            return
+        if self.features.ndim != 2 or self.features.shape[0] != self.num_nodes:
+            raise DataError(f"{self.name}: features of shape {self.features.shape} for {self.num_nodes} nodes.")
+        values = self.features.data if isinstance(self.features, csr_array) else self.features
+        if not np.isfinite(values).all():
+            raise DataError(f"{self.name}: features hold NaN or infinity.")
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Which nodes' labels are trained on, which choose the model and which only measure it.
+
+    Args:
+        train: Nodes whose labels the model is fitted to.
+        validation: Nodes whose labels choose the epoch; may be empty.
+        test: Nodes whose labels are read once, at the end; may be empty.
+        name: How the split came about, for tables and records.
+    """
+
+    train: NDArray[np.int64]
+    validation: NDArray[np.int64]
+    test: NDArray[np.int64]
+    name: str = "custom"
+
+    def __post_init__(self) -> None:
+        for part in ("train", "validation", "test"):
+            nodes = np.array(getattr(self, part), dtype=np.int64)
+            if nodes.ndim != 1 or (nodes.size and nodes.min() < 0):
+                raise DataError(f"The {part} part of a split must be a list of node numbers.")
+            nodes.flags.writeable = False
+            _set(self, part, nodes)
+        together = np.concatenate([self.train, self.validation, self.test])
+        if np.unique(together).size != together.size:
+            raise DataError("A node is in a split twice: train, validation and test must not overlap.")
+        if not self.train.size:
+            raise DataError("A split needs at least one training node.")
+
+    def check(self, graph: Graph) -> None:
+        """Raise DataError unless every node of the split exists in the graph and has a label."""
+        together = np.concatenate([self.train, self.validation, self.test])
+        if together.max() >= graph.num_nodes:
+            raise DataError(f"The split names node {together.max()}; {graph.name} has {graph.num_nodes} nodes.")
+        unlabelled = together[graph.labels[together] == UNLABELLED]
+        if unlabelled.size:
+            raise DataError(f"The split names node {unlabelled[0]} of {graph.name}, whose label is unknown.")
+
+    @cached_property
+    def checksum(self) -> str:
+        """A sha256 over the three parts, in their order."""
+        parts = [part.tobytes() for part in (self.train, self.validation, self.test)]
+        return hashlib.sha256(b"|".join(parts)).hexdigest()
+
+
+def row_normalized(features: Features) -> Features:
+    """Divide every row by its sum; rows that sum to zero stay zero. Sparse stays sparse."""
+    sums = np.asarray(features.sum(axis=1), dtype=np.float64).ravel()
+    scale = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums != 0)
+    if isinstance(features, csr_array):
+        return csr_array(diags_array(scale) @ features).astype(np.float32)
+    return np.asarray(features * scale[:, None], dtype=np.float32)
+
+
+def _set(instance: object, field: str, value: object) -> None:
+    object.__setattr__(instance, field, value)
+
+
+def _csr_parts(matrix: csr_array) -> list[NDArray[Any]]:
+    return [matrix.data, matrix.indices, matrix.indptr]
+
+
+def _canonical(adjacency: csr_array) -> csr_array:
+    matrix = csr_array(adjacency, dtype=np.float32, copy=True)
+    matrix.sum_duplicates()
+    matrix.sort_indices()
+    # One index type, whatever the source used, so that equal graphs have equal checksums.
+    fits = max(matrix.nnz, *matrix.shape) <= np.iinfo(np.int32).max
+    index_type = np.int32 if fits else np.int64
+    matrix.indices = matrix.indices.astype(index_type, copy=False)
+    matrix.indptr = matrix.indptr.astype(index_type, copy=False)
+    return matrix
+
+
+def _float_features(features: Features) -> Features:
+    if isinstance(features, np.ndarray):
+        return np.array(features, dtype=np.float32, order="C")
+    return _canonical(csr_array(features))
+
+
+def _symmetric(edges: NDArray[np.int64], weights: NDArray[np.float32] | None, num_nodes: int) -> csr_array:
+    """Both directions of every edge, each once, with weight 1 or the largest of its weights."""
+    rows = np.concatenate([edges[0], edges[1]])
+    columns = np.concatenate([edges[1], edges[0]])
+    shape = (num_nodes, num_nodes)
+    if weights is None:
+        matrix = csr_array(coo_array((np.ones(rows.size, dtype=np.float32), (rows, columns)), shape=shape))
+        matrix.data[:] = 1.0
+        return matrix
+    values = np.concatenate([weights, weights])
+    order = np.lexsort((-values, columns, rows))
+    rows, columns, values = rows[order], columns[order], values[order]
+    largest = np.ones(rows.size, dtype=bool)
+    largest[1:] = (np.diff(rows) != 0) | (np.diff(columns) != 0)
+    return csr_array((values[largest], (rows[largest], columns[largest])), shape=shape)

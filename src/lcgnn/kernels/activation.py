@@ -1,0 +1,103 @@
+"""Bias, activation and dropout of a hidden layer in one pass."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from lcgnn.kernels import fused
+from lcgnn.kernels.dropout import NO_DROPOUT, Dropout
+from lcgnn.kernels.jit import compiled, exp, random_bits, row_key
+
+Activation = Literal["relu", "elu"]
+
+
+def activate(x: Tensor, bias: Tensor, activation: Activation = "relu", dropout: Dropout = NO_DROPOUT) -> Tensor:
+    """``dropout(activation(x + bias))`` for (N, D) inputs and a (D,) bias."""
+    if fused(x, bias):
+        output: Tensor = _Activate.apply(x, bias, activation == "elu", dropout)  # type: ignore[no-untyped-call]
+        return output
+    hidden = getattr(torch.nn.functional, activation)(x + bias)
+    return hidden * dropout.mask_like(hidden) if dropout.rate else hidden
+
+
+class _Activate(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, bias: Tensor, elu: bool, dropout: Dropout) -> Tensor:
+        x = x.contiguous()
+        output = torch.empty_like(x)
+        key, scale = dropout.arguments()
+        _forward(x.numpy(), bias.numpy(), elu, key, scale, output.numpy())
+        ctx.save_for_backward(output)
+        ctx.elu, ctx.key, ctx.scale = elu, key, scale
+        return output
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, Tensor, None, None]:
+        (output,) = ctx.saved_tensors
+        grad_x = torch.empty_like(output)
+        grad_bias = torch.zeros(output.shape[1])
+        grad_output = grad_output.contiguous()
+        _backward(
+            output.numpy(),
+            grad_output.numpy(),
+            ctx.elu,
+            ctx.key,
+            ctx.scale,
+            grad_x.numpy(),
+            grad_bias.numpy(),
+        )
+        return grad_x, grad_bias, None, None
+
+
+@compiled
+def _forward(
+    x: NDArray[np.float32],
+    bias: NDArray[np.float32],
+    elu: bool,
+    key: NDArray[np.uint32],
+    scale: np.float32,
+    output: NDArray[np.float32],
+) -> None:
+    rows, columns = x.shape
+    zero, one = np.float32(0), np.float32(1)
+    for i in range(rows):
+        key_of_row = row_key(key[0], i)
+        for k in range(columns):
+            value = x[i, k] + bias[k]
+            if elu:
+                value = value if value > zero else exp(value) - one
+            else:
+                value = max(value, zero)
+            kept = random_bits(key_of_row, k) >= key[1]
+            output[i, k] = value * scale if kept else zero
+
+
+@compiled
+def _backward(
+    output: NDArray[np.float32],
+    grad_output: NDArray[np.float32],
+    elu: bool,
+    key: NDArray[np.uint32],
+    scale: np.float32,
+    grad_x: NDArray[np.float32],
+    grad_bias: NDArray[np.float32],
+) -> None:
+    rows, columns = output.shape
+    zero = np.float32(0)
+    for i in range(rows):
+        key_of_row = row_key(key[0], i)
+        for k in range(columns):
+            if output[i, k] > zero:
+                slope = scale
+            elif elu and random_bits(key_of_row, k) >= key[1]:
+                slope = output[i, k] + scale  # scale * e^x, as output = scale * (e^x - 1)
+            else:
+                slope = zero
+            grad = slope * grad_output[i, k]
+            grad_x[i, k] = grad
+            grad_bias[k] += grad

@@ -1,0 +1,75 @@
+"""Dropout whose mask is a pure function of a key and an element's row and column.
+
+There is no generator state to save, the mask does not depend on the device, the order of evaluation or the
+number of threads, and a backward pass computes it again instead of storing it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+_MASK32 = 0xFFFFFFFF
+
+
+@dataclass(frozen=True)
+class Dropout:
+    """Zero each element with probability ``rate`` and scale the rest by 1 / (1 - rate).
+
+    Args:
+        rate: Probability of zeroing, 0 <= rate < 1.
+        key: 32 bits; the same key gives the same mask.
+    """
+
+    rate: float
+    key: int
+
+    @property
+    def scale(self) -> float:
+        return 1.0 / (1.0 - self.rate)
+
+    @property
+    def threshold(self) -> int:
+        """An element is kept if its random bits are at least this."""
+        return min(int(self.rate * 2**32), _MASK32)
+
+    def mask(self, rows: Tensor, columns: Tensor) -> Tensor:
+        """0 where the element at (row, column) is dropped, the scale where it is kept."""
+        return (random_bits(self.key, rows, columns) >= self.threshold).to(torch.float32) * self.scale
+
+    def mask_like(self, matrix: Tensor) -> Tensor:
+        """The mask for a whole (N, D) matrix."""
+        rows, columns = (torch.arange(size, device=matrix.device) for size in matrix.shape)
+        return self.mask(rows[:, None], columns[None, :]).to(matrix.dtype)
+
+    def arguments(self) -> tuple[NDArray[Any], np.float32]:
+        """Key and threshold as one array, and the scale: what the compiled kernels take."""
+        return np.array([self.key, self.threshold], dtype=np.uint32), np.float32(self.scale)
+
+
+NO_DROPOUT = Dropout(rate=0.0, key=0)
+
+
+def derive_key(*parts: int | str) -> int:
+    """A 32-bit key from a seed, an epoch, a layer's name, ...: different parts, unrelated keys."""
+    text = "/".join(str(part) for part in parts)
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest(), "little")
+
+
+def random_bits(key: int, rows: Tensor, columns: Tensor) -> Tensor:
+    """32 random bits for each (row, column) under a key, as int64; the plain twin of ``jit.random_bits``."""
+    return _scramble(_scramble(key ^ _scramble(rows & _MASK32)) ^ columns)
+
+
+def _scramble(x: Tensor) -> Tensor:
+    x = x ^ (x >> 16)
+    x = (x * 0x7FEB352D) & _MASK32
+    x = x ^ (x >> 15)
+    x = (x * 0x846CA68B) & _MASK32
+    return x ^ (x >> 16)

@@ -1,0 +1,173 @@
+"""The contract of a method, and the registry that finds methods by name."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from lcgnn.checkpoint import CheckpointFile
+from lcgnn.errors import ConfigError
+from lcgnn.graph import Graph, Split
+from lcgnn.training import Progress
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """One model that a fit passed through, such as the base before label consistency.
+
+    Args:
+        name: What to call it in a table.
+        label_distribution: (N, C) what it predicts.
+        history: (epochs, 3) training loss, validation loss, validation accuracy.
+        best_epoch: The epoch that was kept, counted from 1.
+    """
+
+    name: str
+    label_distribution: NDArray[np.float32]
+    history: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 3)))
+    best_epoch: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """What a method made of a graph: its stages, the last of which is the result.
+
+    Args:
+        stages: In order; the last one is the method's answer.
+        tensors: The fitted parameters by name.
+        seconds: Time spent fitting.
+    """
+
+    stages: tuple[Stage, ...]
+    tensors: Mapping[str, Tensor]
+    seconds: float
+
+    @property
+    def label_distribution(self) -> NDArray[np.float32]:
+        """(N, C), every row sums to one."""
+        return self.stages[-1].label_distribution
+
+
+@dataclass(frozen=True)
+class Context:
+    """Where and how a fit runs; nothing in here changes its result.
+
+    Args:
+        device: A torch device, or "auto" for a GPU where there is one.
+        checkpoint: Saves the state every so often; a fit that finds its own state continues from it.
+        progress: Called after every epoch.
+    """
+
+    device: str = "auto"
+    checkpoint: CheckpointFile | None = None
+    progress: Callable[[Progress], None] | None = None
+
+
+@dataclass(frozen=True)
+class Method(ABC):
+    """A way to get from a graph and a few labels to a label distribution; its fields are its settings.
+
+    Give every field ``setting(default, "help")``: command line, files and documentation read them from there.
+    """
+
+    @abstractmethod
+    def fit(self, graph: Graph, split: Split, seed: int = 0, context: Context | None = None) -> Fit:
+        """Learn from the labels in ``split.train`` and choose by ``split.validation``; never read others."""
+
+
+def setting(default: Any, help: str) -> Any:
+    """A field of a method, with the sentence that explains it."""
+    return field(default=default, metadata={"help": help})
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A registered name: which class with which settings, and how to explain it.
+
+    Args:
+        name: The name on the command line.
+        method: The class.
+        summary: One line for a list of methods.
+        preset: Settings that make this name what it is.
+        family: Names the section of ``defaults.toml`` that applies.
+    """
+
+    name: str
+    method: type[Method]
+    summary: str
+    preset: Mapping[str, Any]
+    family: str
+
+
+_REGISTRY: dict[str, Entry] = {}
+
+MethodClass = TypeVar("MethodClass", bound=type[Method])
+
+
+def register(
+    name: str, summary: str, *, family: str | None = None, **preset: Any
+) -> Callable[[MethodClass], MethodClass]:
+    """Make a method known under a name: ``@register("mlp", "A network that ignores the edges.")``."""
+
+    def add(method: MethodClass) -> MethodClass:
+        if name in _REGISTRY and _REGISTRY[name].method.__qualname__ != method.__qualname__:
+            raise ConfigError(f"There is a method {name!r} already.")
+        _REGISTRY[name] = Entry(name, method, summary, preset, family or name)
+        return method
+
+    return add
+
+
+def entries() -> tuple[Entry, ...]:
+    """All registered methods, in the order of their registration."""
+    return tuple(_REGISTRY.values())
+
+
+def entry(name: str) -> Entry:
+    """The entry of a name; an unknown one is answered with the nearest there is."""
+    if name not in _REGISTRY:
+        near = difflib.get_close_matches(name.lower(), _REGISTRY, n=1, cutoff=0.5)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise ConfigError(f"There is no method {name!r}.{hint} 'lcgnn methods' lists all of them.")
+    return _REGISTRY[name]
+
+
+def create(name: str, dataset: str | None = None, **settings: Any) -> Method:
+    """The method of that name: its preset, then the dataset's defaults, then the given settings."""
+    found = entry(name)
+    known = settings_of(found.method)
+    for key in settings:
+        if key not in known:
+            near = difflib.get_close_matches(key, known, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else f" It has: {', '.join(known)}."
+            raise ConfigError(f"{name} has no setting {key!r}.{hint}")
+    defaults = dataset_defaults().get(found.family, {}).get(dataset or "", {})
+    return found.method(**{**defaults, **found.preset, **settings})
+
+
+def settings_of(method: type[Method]) -> dict[str, dataclasses.Field[Any]]:
+    """A method's settings by name, in the order of their declaration."""
+    return {item.name: item for item in dataclasses.fields(method)}
+
+
+@cache
+def dataset_defaults() -> dict[str, dict[str, dict[str, Any]]]:
+    """Settings by family and dataset, from ``defaults.toml``."""
+    text = resources.files("lcgnn.methods").joinpath("defaults.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)

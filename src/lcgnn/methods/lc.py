@@ -1,0 +1,164 @@
+"""The paper's procedure around any network: train the base, then train everything with label consistency."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from lcgnn.checkpoint import Outcome
+from lcgnn.consistency import Reduction, agreement
+from lcgnn.device import resolve_device
+from lcgnn.errors import ConfigError
+from lcgnn.graph import Graph, Split
+from lcgnn.methods.base import Context, Fit, Method, MethodClass, Stage, register, setting
+from lcgnn.models.network import Network
+from lcgnn.objectives import AdjacencyAggregation, CrossEntropy, LabelConsistencyObjective, Objective
+from lcgnn.sparse import GraphTensors
+from lcgnn.training import Phase, Selection, Trainer
+
+Aggregation = Literal["consistency", "adjacency", "none"]
+
+
+@dataclass(frozen=True)
+class TwoPhase(Method):
+    """A network trained alone, then trained on with label consistency, or with a control in its place.
+
+    Subclasses add the network's own settings and say how to build it; defaults are GCN's in the paper.
+    """
+
+    aggregation: Aggregation | None = setting(
+        "consistency",
+        "Second phase: 'consistency' (the paper), 'adjacency' (the paper's ablation), 'none' (the same budget "
+        "without aggregation), or null for no second phase.",
+    )
+    consistency_weight: float = setting(
+        1.0, "Weight of the regularisation loss (the paper's lambda); 0 turns it off."
+    )
+    reduction: Reduction = setting("mean", "Average ('mean') or add up ('sum') over labelled nodes and pairs.")
+    base_epochs: int = setting(200, "Epochs of the first phase.")
+    base_selection: Selection = setting("loss", "Which epoch of the base to report: accuracy, loss or last.")
+    base_stop_window: int = setting(
+        10, "Stop the first phase when the validation loss exceeds its mean over so many epochs; 0: never."
+    )
+    epochs: int = setting(1000, "Epochs of the second phase.")
+    selection: Selection = setting(
+        "accuracy",
+        "Which epoch to keep: by validation accuracy, by validation loss, or the last (needs no validation).",
+    )
+    learning_rate: float = setting(0.01, "Adam's learning rate.")
+    weight_decay: float = setting(5e-4, "L2 penalty on all parameters.")
+
+    @abstractmethod
+    def network(self, num_features: int, num_classes: int, generator: torch.Generator) -> Network:
+        """The untrained network, its weights drawn from the generator."""
+
+    def fit(self, graph: Graph, split: Split, seed: int = 0, context: Context | None = None) -> Fit:
+        context = context or Context()
+        split.check(graph)
+        tensors = GraphTensors(graph, resolve_device(context.device))
+        generator = torch.Generator().manual_seed(seed)
+        network = self.network(graph.num_features, graph.num_classes, generator).to(tensors.device)
+        trainer = Trainer(
+            network,
+            tensors,
+            _nodes(split.validation, tensors),
+            seed,
+            checkpoint=context.checkpoint,
+            progress=context.progress,
+        )
+        train = _nodes(split.train, tensors)
+        stages = []
+        for phase, objective in self._phases(tensors, train):
+            outcome = trainer.run(phase, objective)
+            stages.append(_stage(network, tensors, outcome, objective))
+        return Fit(tuple(stages), _fitted(network, tensors, outcome), trainer.seconds)
+
+    def _phases(self, graph: GraphTensors, train: Tensor) -> list[tuple[Phase, Objective]]:
+        cross_entropy = CrossEntropy(graph.labels, train)
+        last = self.selection == "last"
+        base = Phase(
+            "base",
+            self.base_epochs,
+            self.learning_rate,
+            self.weight_decay,
+            "last" if last else self.base_selection,
+            self.base_stop_window,
+        )
+        if self.aggregation is None:
+            return [(base, cross_entropy)]
+        objectives: dict[str, Callable[[], Objective]] = {
+            "consistency": lambda: LabelConsistencyObjective(
+                graph.labels, train, self.consistency_weight, self.reduction
+            ),
+            "adjacency": lambda: AdjacencyAggregation(graph.labels, train, graph.adjacency),
+            "none": lambda: cross_entropy,
+        }
+        if self.aggregation not in objectives:
+            raise ConfigError(f"aggregation is {self.aggregation!r}; it can be {', '.join(objectives)}.")
+        second = Phase(
+            _PHASE_NAMES[self.aggregation], self.epochs, self.learning_rate, self.weight_decay, self.selection
+        )
+        return [(base, cross_entropy), (second, objectives[self.aggregation]())]
+
+
+_PHASE_NAMES = {"consistency": "label consistency", "adjacency": "adjacency", "none": "control"}
+
+
+def register_network(name: str, title: str) -> Callable[[MethodClass], MethodClass]:
+    """Register a ``TwoPhase`` subclass under five names: the base, its control, two ablations and LC.
+
+    For ``register_network("gcn", "GCN")``: gcn, gcn-control, gcn-adjacency, lc-gcn-no-rl and lc-gcn.
+    """
+    variants: list[tuple[str, str, dict[str, Any]]] = [
+        (name, f"{title} alone (the paper's {title}*).", {"aggregation": None}),
+        (f"lc-{name}", f"{title}, then label consistency and regulariser: the paper's LC-{title}.", {}),
+        (
+            f"lc-{name}-no-rl",
+            f"LC-{title} without the regularisation loss.",
+            {"consistency_weight": 0.0},
+        ),
+        (
+            f"{name}-adjacency",
+            f"{title}, then label aggregation over the edges: LC-{title} without LC and RL.",
+            {"aggregation": "adjacency"},
+        ),
+        (
+            f"{name}-control",
+            f"{title}, then as many more epochs as LC-{title} gets, without label consistency.",
+            {"aggregation": "none"},
+        ),
+    ]
+
+    def add(method: MethodClass) -> MethodClass:
+        for variant, summary, preset in variants:
+            register(variant, summary, family=name, **preset)(method)
+        return method
+
+    return add
+
+
+def _nodes(nodes: object, graph: GraphTensors) -> Tensor:
+    return torch.tensor(nodes, device=graph.device, dtype=torch.int64)
+
+
+@torch.no_grad()
+def _stage(network: Network, graph: GraphTensors, outcome: Outcome, objective: Objective) -> Stage:
+    """The stage's predictions with its chosen parameters; the network keeps the ones that it has."""
+    logits = torch.func.functional_call(network, outcome.best_state, (graph,))
+    distribution = objective.distribution(logits).cpu().numpy()
+    return Stage(outcome.phase, distribution, outcome.history, outcome.best_epoch)
+
+
+@torch.no_grad()
+def _fitted(network: Network, graph: GraphTensors, outcome: Outcome) -> dict[str, Tensor]:
+    """The chosen parameters and the class agreement, which classifies a new node without the old graph."""
+    logits = torch.func.functional_call(network, outcome.best_state, (graph,))
+    class_agreement = agreement(torch.softmax(logits, dim=1))
+    return {name: value.cpu() for name, value in outcome.best_state.items()} | {
+        "class_agreement": class_agreement.cpu()
+    }

@@ -1,0 +1,96 @@
+"""What a network's logits are trained for: the three ways to get from logits to a label distribution.
+
+An objective turns logits (N, C) into a loss at the training nodes, into scores at any nodes, and into the label
+distribution that is finally reported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from lcgnn import consistency
+from lcgnn.consistency import Reduction
+from lcgnn.kernels.objective import label_consistency_loss, label_consistency_scores
+from lcgnn.sparse import SparseMatrix
+
+
+class Objective(Protocol):
+    """The contract between the training loop and what is being optimised."""
+
+    def loss(self, logits: Tensor) -> Tensor:
+        """What is minimised: a scalar that reads the labels of training nodes only."""
+
+    def scores(self, logits: Tensor, nodes: Tensor) -> tuple[float, int]:
+        """Mean cross-entropy at the nodes and how many of them are right."""
+
+    def distribution(self, logits: Tensor) -> Tensor:
+        """The label distribution (N, C) that predictions are made from."""
+
+
+@dataclass(frozen=True, eq=False)
+class CrossEntropy:
+    """The base models' objective: softmax and cross-entropy."""
+
+    labels: Tensor
+    train: Tensor
+
+    def loss(self, logits: Tensor) -> Tensor:
+        return torch.nn.functional.cross_entropy(logits[self.train], self.labels[self.train])
+
+    def scores(self, logits: Tensor, nodes: Tensor) -> tuple[float, int]:
+        chosen, labels = logits[nodes], self.labels[nodes]
+        loss = torch.nn.functional.cross_entropy(chosen, labels).item()
+        return loss, int((chosen.argmax(dim=1) == labels).sum())
+
+    def distribution(self, logits: Tensor) -> Tensor:
+        return torch.softmax(logits, dim=1)
+
+
+@dataclass(frozen=True, eq=False)
+class AdjacencyAggregation:
+    r"""The paper's ablation without label consistency: :math:`\hat Z = \hat A Z`, cross-entropy.
+
+    Rows of A-hat do not sum to one, and neither do those of A-hat Z: the loss takes them as they are, as the
+    authors' code does, and only the reported distribution is normalised.
+    """
+
+    labels: Tensor
+    train: Tensor
+    adjacency: SparseMatrix
+
+    def loss(self, logits: Tensor) -> Tensor:
+        return consistency.classification_loss(self._aggregated(logits), self.labels, self.train)
+
+    def scores(self, logits: Tensor, nodes: Tensor) -> tuple[float, int]:
+        aggregated = self._aggregated(logits)
+        loss = consistency.classification_loss(aggregated, self.labels, nodes).item()
+        return loss, int((aggregated[nodes].argmax(dim=1) == self.labels[nodes]).sum())
+
+    def distribution(self, logits: Tensor) -> Tensor:
+        return consistency.row_normalize(self._aggregated(logits))
+
+    def _aggregated(self, logits: Tensor) -> Tensor:
+        return self.adjacency @ torch.softmax(logits, dim=1)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelConsistencyObjective:
+    """The paper's objective: aggregation by agreement, cross-entropy and the pairwise regulariser."""
+
+    labels: Tensor
+    train: Tensor
+    weight: float
+    reduction: Reduction
+
+    def loss(self, logits: Tensor) -> Tensor:
+        return label_consistency_loss(logits, self.labels, self.train, self.weight, self.reduction)
+
+    def scores(self, logits: Tensor, nodes: Tensor) -> tuple[float, int]:
+        return label_consistency_scores(logits, self.labels, nodes)
+
+    def distribution(self, logits: Tensor) -> Tensor:
+        return consistency.aggregate(torch.softmax(logits, dim=1))

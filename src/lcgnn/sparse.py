@@ -1,0 +1,217 @@
+"""Sparse matrices as the models need them: products with a cheap backward, real dropout, normalised adjacency.
+
+The products are torch's own (CSR with 32-bit indices, which a CPU runs through its vendor's library). What is
+added here is the backward pass: one product with the transpose, which is kept beside the matrix, or is the
+matrix itself where that is symmetric.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array, eye_array
+from torch import Tensor
+
+from lcgnn.errors import DataError
+from lcgnn.graph import Graph
+from lcgnn.kernels import fused
+from lcgnn.kernels.attention import Neighbourhood
+from lcgnn.kernels.dropout import Dropout
+from lcgnn.kernels.jit import compiled, random_bits, row_key
+
+
+@dataclass(frozen=True, eq=False)
+class SparseMatrix:
+    """A sparse matrix together with its transpose, both as torch CSR tensors."""
+
+    matrix: Tensor
+    transpose: Tensor
+
+    @classmethod
+    def of(cls, matrix: csr_array, device: torch.device, *, symmetric: bool = False) -> SparseMatrix:
+        tensor = _csr_tensor(matrix, device)
+        return cls(tensor, tensor if symmetric else _csr_tensor(csr_array(matrix.T), device))
+
+    @property
+    def shape(self) -> torch.Size:
+        return self.matrix.shape
+
+    def __matmul__(self, dense: Tensor) -> Tensor:
+        product: Tensor = _Product.apply(dense, self)  # type: ignore[no-untyped-call]
+        return product
+
+    def dropout(self, dropout: Dropout) -> SparseMatrix:
+        """Drop stored entries: the same as dropout on the dense matrix, since a zero stays zero."""
+        if not dropout.rate:
+            return self
+        if fused(self.matrix.values()):
+            return SparseMatrix(
+                _drop_fused(self.matrix, dropout, transposed=False),
+                _drop_fused(self.transpose, dropout, transposed=True),
+            )
+        return SparseMatrix(
+            _drop_plain(self.matrix, dropout, transposed=False),
+            _drop_plain(self.transpose, dropout, transposed=True),
+        )
+
+
+class _Product(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, dense: Tensor, sparse: SparseMatrix) -> Tensor:
+        ctx.sparse = sparse
+        return sparse.matrix @ dense
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, None]:
+        return ctx.sparse.transpose @ grad_output.contiguous(), None
+
+
+class GraphTensors:
+    """A graph as the models see it on a device; each form is made on first use and kept.
+
+    Args:
+        graph: The graph.
+        device: Where the tensors live.
+    """
+
+    def __init__(self, graph: Graph, device: torch.device | str = "cpu") -> None:
+        self.graph = graph
+        self.device = torch.device(device)
+
+    @property
+    def num_nodes(self) -> int:
+        return self.graph.num_nodes
+
+    @cached_property
+    def features(self) -> SparseMatrix | Tensor:
+        """(N, F) sparse or dense, as the graph holds them."""
+        features = self.graph.features
+        if features is None:
+            raise DataError(
+                f"{self.graph.name} has no node features, which this method needs. "
+                "Use a method that needs none, or add features."
+            )
+        if isinstance(features, csr_array):
+            return SparseMatrix.of(features, self.device)
+        return torch.tensor(features, device=self.device)
+
+    @cached_property
+    def adjacency(self) -> SparseMatrix:
+        """(N, N) symmetrically normalised adjacency with self-loops."""
+        return SparseMatrix.of(normalized_adjacency(self.graph.adjacency), self.device, symmetric=True)
+
+    @cached_property
+    def neighbourhood(self) -> Neighbourhood:
+        """Every node's neighbours and itself, for attention."""
+        return Neighbourhood.of(_with_self_loops(self.graph.adjacency), self.device)
+
+    @cached_property
+    def labels(self) -> Tensor:
+        """(N,) with -1 where unknown."""
+        return torch.tensor(self.graph.labels, device=self.device)
+
+
+def dropped_product(features: SparseMatrix | Tensor, weight: Tensor, dropout: Dropout) -> Tensor:
+    """``dropout(features) @ weight`` for sparse or dense features."""
+    if isinstance(features, SparseMatrix):
+        return features.dropout(dropout) @ weight
+    return (features * dropout.mask_like(features) if dropout.rate else features) @ weight
+
+
+def normalized_adjacency(adjacency: csr_array) -> csr_array:
+    r""":math:`D^{-1/2} (A + I) D^{-1/2}` as in GCN; a self-loop that is there keeps its weight."""
+    looped = _with_self_loops(adjacency)
+    degree = np.asarray(looped.sum(axis=1), dtype=np.float64).ravel()
+    scale = diags_array(1.0 / np.sqrt(degree))
+    return csr_array(scale @ looped @ scale).astype(np.float32)
+
+
+def _with_self_loops(adjacency: csr_array) -> csr_array:
+    missing = (adjacency.diagonal() == 0).astype(np.float32)
+    looped = csr_array(adjacency + diags_array(missing) @ eye_array(adjacency.shape[0], format="csr"))
+    looped.eliminate_zeros()
+    looped.sort_indices()
+    return looped
+
+
+def _csr_tensor(matrix: csr_array, device: torch.device) -> Tensor:
+    if matrix.nnz > np.iinfo(np.int32).max:
+        raise DataError(f"A matrix with {matrix.nnz} entries is too large for 32-bit indices.")
+    return _csr(
+        torch.tensor(matrix.indptr.astype(np.int32), device=device),
+        torch.tensor(matrix.indices.astype(np.int32), device=device),
+        torch.tensor(matrix.data, device=device),
+        matrix.shape,
+    )
+
+
+def _csr(offsets: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, int]) -> Tensor:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta", UserWarning)
+        return torch.sparse_csr_tensor(offsets, columns, values, shape, check_invariants=False)
+
+
+def _drop_plain(matrix: Tensor, dropout: Dropout, *, transposed: bool) -> Tensor:
+    offsets, columns = matrix.crow_indices(), matrix.col_indices()
+    rows = torch.repeat_interleave(torch.arange(matrix.shape[0], device=matrix.device), offsets.diff())
+    position = (columns.long(), rows) if transposed else (rows, columns.long())
+    values = matrix.values() * dropout.mask(*position).to(matrix.dtype)
+    return _csr(offsets, columns, values, (matrix.shape[0], matrix.shape[1]))
+
+
+def _drop_fused(matrix: Tensor, dropout: Dropout, *, transposed: bool) -> Tensor:
+    """Only the entries that are kept, so that the product itself gets cheaper as well."""
+    key, scale = dropout.arguments()
+    offsets = torch.empty_like(matrix.crow_indices())
+    columns = torch.empty_like(matrix.col_indices())
+    values = torch.empty_like(matrix.values())
+    kept = _drop(
+        matrix.crow_indices().numpy(),
+        matrix.col_indices().numpy(),
+        matrix.values().numpy(),
+        matrix.shape[1],
+        transposed,
+        key,
+        scale,
+        offsets.numpy(),
+        columns.numpy(),
+        values.numpy(),
+    )
+    return _csr(offsets, columns[:kept], values[:kept], (matrix.shape[0], matrix.shape[1]))
+
+
+@compiled
+def _drop(
+    offsets: NDArray[np.int32],
+    columns: NDArray[np.int32],
+    values: NDArray[np.float32],
+    num_columns: int,
+    transposed: bool,
+    key: NDArray[np.uint32],
+    scale: np.float32,
+    kept_offsets: NDArray[np.int32],
+    kept_columns: NDArray[np.int32],
+    kept_values: NDArray[np.float32],
+) -> int:
+    num_rows = offsets.size - 1
+    column_keys = np.empty(num_columns if transposed else 0, dtype=np.uint32)
+    for j in range(column_keys.size):
+        column_keys[j] = row_key(key[0], j)
+    kept = 0
+    kept_offsets[0] = 0
+    for i in range(num_rows):
+        key_of_row = row_key(key[0], i)
+        for e in range(offsets[i], offsets[i + 1]):
+            j = columns[e]
+            bits = random_bits(column_keys[j], i) if transposed else random_bits(key_of_row, j)
+            kept_columns[kept] = j
+            kept_values[kept] = values[e] * scale
+            kept += bits >= key[1]
+        kept_offsets[i + 1] = kept
+    return kept

@@ -1,0 +1,246 @@
+"""The one training loop: epochs, selection, early stopping, checkpoints, progress.
+
+A method trains in one phase or several; each is a call of ``Trainer.run`` on the same network. The loop knows
+networks and objectives only by their contracts.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lcgnn.checkpoint import Checkpoint, CheckpointFile, Outcome
+from lcgnn.errors import ConfigError
+from lcgnn.kernels.dropout import derive_key
+from lcgnn.models.network import Network
+from lcgnn.objectives import Objective
+from lcgnn.sparse import GraphTensors
+
+Selection = Literal["accuracy", "loss", "last"]
+SELECTIONS: tuple[Selection, ...] = ("accuracy", "loss", "last")
+
+
+@dataclass(frozen=True)
+class Phase:
+    """How long and how to train, and which epoch to keep.
+
+    Args:
+        name: Of the phase, for progress and records.
+        epochs: At most so many.
+        learning_rate: Adam's.
+        weight_decay: L2 penalty on all parameters.
+        selection: Keep the epoch with the highest validation accuracy (ties to the lower loss), the one with
+            the lowest validation loss, or the last one, which reads no validation label.
+        stop_window: Stop when the validation loss exceeds its mean over this many epochs before; only after
+            half of the epochs. 0 never stops.
+    """
+
+    name: str
+    epochs: int
+    learning_rate: float
+    weight_decay: float
+    selection: Selection
+    stop_window: int = 0
+
+    def __post_init__(self) -> None:
+        if self.epochs < 1:
+            raise ConfigError(f"The {self.name} phase needs at least one epoch, not {self.epochs}.")
+        if self.selection not in SELECTIONS:
+            raise ConfigError(f"Selection is {self.selection!r}; it can be {', '.join(SELECTIONS)}.")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run stands; passed to the progress callback after every epoch."""
+
+    phase: str
+    epoch: int
+    epochs: int
+    loss: float
+    validation_accuracy: float | None
+
+
+class Trainer:
+    """Trains one network on one graph, phase after phase, and can continue from where it was killed.
+
+    Args:
+        network: Trained in place.
+        graph: What it is trained on.
+        validation: (V,) nodes that choose the epoch; may be empty if every phase keeps the last one.
+        seed: Determines all dropout masks.
+        checkpoint: Where to save the state every so often, and where to continue from if it is there.
+        progress: Called after every epoch.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        graph: GraphTensors,
+        validation: Tensor,
+        seed: int,
+        *,
+        checkpoint: CheckpointFile | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self.network = network
+        self.graph = graph
+        self.validation = validation
+        self.seed = seed
+        self.seconds = 0.0
+        self._progress = progress
+        self._checkpoint = checkpoint
+        self._finished: list[Outcome] = []
+        self._resumed = checkpoint.load() if checkpoint else None
+        if self._resumed:
+            self.seconds = self._resumed.seconds
+
+    def run(self, phase: Phase, objective: Objective) -> Outcome:
+        """Train until the phase ends; the network is left with the last epoch's parameters."""
+        started = time.perf_counter() - self.seconds
+        loop = _Loop(self, phase, objective)
+        if self._resumed:
+            if len(self._finished) < len(self._resumed.finished):
+                self._finished.append(self._resumed.finished[len(self._finished)])
+                return self._finished[-1]
+            loop.restore(self._resumed)
+            self._resumed = None
+        while loop.step():
+            if self._checkpoint and self._checkpoint.due():
+                self.seconds = time.perf_counter() - started
+                self._checkpoint.save(loop.checkpoint())
+        self.seconds = time.perf_counter() - started
+        self._finished.append(loop.outcome())
+        return self._finished[-1]
+
+
+class _Loop:
+    """One phase under way. Epoch e is the state after e optimiser steps.
+
+    A forward pass serves twice: its part without dropout is the validation pass of the epoch before.
+    """
+
+    def __init__(self, trainer: Trainer, phase: Phase, objective: Objective) -> None:
+        self.trainer, self.phase, self.objective = trainer, phase, objective
+        self.network = trainer.network
+        self.validates = phase.selection != "last"
+        if self.validates and not trainer.validation.numel():
+            raise ConfigError(
+                f"Selection by validation {phase.selection} needs validation nodes, and the split has none. "
+                "Use selection 'last'."
+            )
+        self.parameters = dict(self.network.named_parameters())
+        # A fused step exists for CPU and CUDA; elsewhere torch chooses.
+        fused = trainer.graph.device.type in ("cpu", "cuda")
+        self.optimizer = torch.optim.Adam(
+            self.parameters.values(),
+            lr=phase.learning_rate,
+            weight_decay=phase.weight_decay,
+            fused=fused,
+        )
+        self.epoch = 0
+        self.last_loss = float("nan")
+        self.curve: list[tuple[float, float, float]] = []
+        self.best_epoch = 0
+        self.best_state: dict[str, Tensor] = {}
+
+    def step(self) -> bool:
+        """Validate the current epoch and, unless the phase ends here, take one optimiser step."""
+        graph = self.trainer.graph
+        embedding = self.network.embed(graph)
+        if self.epoch:
+            self._record(embedding)
+        if self.epoch == self.phase.epochs or self._stops_early():
+            if not self.validates:
+                self._keep()
+            return False
+        key = derive_key(self.trainer.seed, self.phase.name, self.epoch)
+        loss = self.objective.loss(self.network.readout(graph, embedding, key))
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.optimizer.step()
+        self.last_loss = loss.item()
+        self.epoch += 1
+        return True
+
+    @torch.no_grad()
+    def _record(self, embedding: Tensor | None) -> None:
+        nodes = self.trainer.validation
+        validation_loss = accuracy = float("nan")
+        if self.validates:
+            logits = self.network.readout(
+                self.trainer.graph, None if embedding is None else embedding.detach(), None
+            )
+            validation_loss, correct = self.objective.scores(logits, nodes)
+            accuracy = correct / nodes.shape[0]
+        self.curve.append((self.last_loss, validation_loss, accuracy))
+        if self.validates and self._improves():
+            self._keep()
+        if self.trainer._progress:
+            self.trainer._progress(
+                Progress(
+                    self.phase.name,
+                    self.epoch,
+                    self.phase.epochs,
+                    self.last_loss,
+                    accuracy if self.validates else None,
+                )
+            )
+
+    def _improves(self) -> bool:
+        if not self.best_epoch:
+            return True
+        _, loss, accuracy = self.curve[-1]
+        _, best_loss, best_accuracy = self.curve[self.best_epoch - 1]
+        if self.phase.selection == "loss":
+            return loss < best_loss
+        return (accuracy, -loss) > (best_accuracy, -best_loss)
+
+    def _keep(self) -> None:
+        self.best_epoch = self.epoch
+        self.best_state = {name: value.detach().clone() for name, value in self.parameters.items()}
+
+    def _stops_early(self) -> bool:
+        window = self.phase.stop_window
+        if not self.validates or not window or self.epoch <= max(self.phase.epochs // 2, window):
+            return False
+        before = [loss for _, loss, _ in self.curve[-window - 1 : -1]]
+        return self.curve[-1][1] > sum(before) / len(before)
+
+    def outcome(self) -> Outcome:
+        return Outcome(self.phase.name, self.best_epoch, self.best_state, np.array(self.curve))
+
+    def checkpoint(self) -> Checkpoint:
+        """Everything that the rest of the run depends on."""
+        moments = {
+            f"{name}.{moment}": value
+            for name, parameter in self.parameters.items()
+            for moment, value in self.optimizer.state[parameter].items()
+        }
+        return Checkpoint(
+            seconds=self.trainer.seconds,
+            finished=self.trainer._finished,
+            epoch=self.epoch,
+            last_loss=self.last_loss,
+            parameters={name: value.detach() for name, value in self.parameters.items()},
+            moments=moments,
+            current=self.outcome(),
+        )
+
+    @torch.no_grad()
+    def restore(self, saved: Checkpoint) -> None:
+        """Continue from a checkpoint of this phase as if nothing had happened."""
+        self.epoch, self.last_loss = saved.epoch, saved.last_loss
+        for name, parameter in self.parameters.items():
+            parameter.copy_(saved.parameters[name])
+            self.optimizer.state[parameter] = {
+                moment: saved.moments[f"{name}.{moment}"].to(parameter.device)
+                for moment in ("step", "exp_avg", "exp_avg_sq")
+            }
+        self.best_epoch, self.best_state = saved.current.best_epoch, saved.current.best_state
+        self.curve = [(row[0], row[1], row[2]) for row in saved.current.history.tolist()]

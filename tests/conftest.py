@@ -1,0 +1,26 @@
+"""Fixtures for all tests: the benchmark graphs, from the user's cache or fetched once."""
+
+import pytest
+
+from lcgnn.datasets import load
+from lcgnn.graph import Graph, Split
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # torch_geometric's own import triggers it.
+    config.addinivalue_line("filterwarnings", "ignore:.torch.jit.script. is deprecated:DeprecationWarning")
+
+
+@pytest.fixture(scope="session")
+def cora() -> tuple[Graph, Split]:
+    return load("cora")
+
+
+@pytest.fixture(scope="session")
+def citeseer() -> tuple[Graph, Split]:
+    return load("citeseer")
+
+
+@pytest.fixture(scope="session")
+def pubmed() -> tuple[Graph, Split]:
+    return load("pubmed")
