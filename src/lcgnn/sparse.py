@@ -7,7 +7,6 @@ matrix itself where that is symmetric.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,8 +21,9 @@ from lcgnn.errors import DataError
 from lcgnn.graph import Graph
 from lcgnn.kernels import fused
 from lcgnn.kernels.attention import Neighbourhood
+from lcgnn.kernels.csr import csr_tensor
 from lcgnn.kernels.dropout import Dropout
-from lcgnn.kernels.jit import compiled, random_bits, row_key
+from lcgnn.kernels.jit import compiled, random_bits
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +35,7 @@ class SparseMatrix:
 
     @classmethod
     def of(cls, matrix: csr_array, device: torch.device, *, symmetric: bool = False) -> SparseMatrix:
+        """From a scipy matrix; a symmetric one is its own transpose."""
         tensor = _csr_tensor(matrix, device)
         return cls(tensor, tensor if symmetric else _csr_tensor(csr_array(matrix.T), device))
 
@@ -50,15 +51,18 @@ class SparseMatrix:
         """Drop stored entries: the same as dropout on the dense matrix, since a zero stays zero."""
         if not dropout.rate:
             return self
-        if fused(self.matrix.values()):
-            return SparseMatrix(
-                _drop_fused(self.matrix, dropout, transposed=False),
-                _drop_fused(self.transpose, dropout, transposed=True),
-            )
+        drop = _drop_fused if fused(self.matrix.values()) else _drop_plain
         return SparseMatrix(
-            _drop_plain(self.matrix, dropout, transposed=False),
-            _drop_plain(self.transpose, dropout, transposed=True),
+            drop(self.matrix, self._numbers[0], dropout), drop(self.transpose, self._numbers[1], dropout)
         )
+
+    @cached_property
+    def _numbers(self) -> tuple[Tensor, Tensor]:
+        """The number of every stored entry in the dense matrix, row-major, for both forms."""
+        width = self.shape[1]
+        rows, columns = _positions(self.matrix)
+        columns_of_transpose, rows_of_transpose = _positions(self.transpose)
+        return rows * width + columns, rows_of_transpose * width + columns_of_transpose
 
 
 class _Product(torch.autograd.Function):
@@ -109,7 +113,7 @@ class GraphTensors:
     @cached_property
     def neighbourhood(self) -> Neighbourhood:
         """Every node's neighbours and itself, for attention."""
-        return Neighbourhood.of(_with_self_loops(self.graph.adjacency), self.device)
+        return Neighbourhood(_with_self_loops(self.graph.adjacency), self.device)
 
     @cached_property
     def labels(self) -> Tensor:
@@ -143,7 +147,7 @@ def _with_self_loops(adjacency: csr_array) -> csr_array:
 def _csr_tensor(matrix: csr_array, device: torch.device) -> Tensor:
     if matrix.nnz > np.iinfo(np.int32).max:
         raise DataError(f"A matrix with {matrix.nnz} entries is too large for 32-bit indices.")
-    return _csr(
+    return csr_tensor(
         torch.tensor(matrix.indptr.astype(np.int32), device=device),
         torch.tensor(matrix.indices.astype(np.int32), device=device),
         torch.tensor(matrix.data, device=device),
@@ -151,39 +155,32 @@ def _csr_tensor(matrix: csr_array, device: torch.device) -> Tensor:
     )
 
 
-def _csr(offsets: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, int]) -> Tensor:
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta", UserWarning)
-        return torch.sparse_csr_tensor(offsets, columns, values, shape, check_invariants=False)
+def _positions(matrix: Tensor) -> tuple[Tensor, Tensor]:
+    """Row and column of every stored entry."""
+    rows = torch.arange(matrix.shape[0], device=matrix.device)
+    return torch.repeat_interleave(rows, matrix.crow_indices().diff()), matrix.col_indices().long()
 
 
-def _drop_plain(matrix: Tensor, dropout: Dropout, *, transposed: bool) -> Tensor:
-    offsets, columns = matrix.crow_indices(), matrix.col_indices()
-    rows = torch.repeat_interleave(torch.arange(matrix.shape[0], device=matrix.device), offsets.diff())
-    position = (columns.long(), rows) if transposed else (rows, columns.long())
-    values = matrix.values() * dropout.mask(*position).to(matrix.dtype)
-    return _csr(offsets, columns, values, (matrix.shape[0], matrix.shape[1]))
+def _drop_plain(matrix: Tensor, numbers: Tensor, dropout: Dropout) -> Tensor:
+    values = matrix.values() * dropout.mask(numbers).to(matrix.dtype)
+    return csr_tensor(matrix.crow_indices(), matrix.col_indices(), values, matrix.shape)
 
 
-def _drop_fused(matrix: Tensor, dropout: Dropout, *, transposed: bool) -> Tensor:
+def _drop_fused(matrix: Tensor, numbers: Tensor, dropout: Dropout) -> Tensor:
     """Only the entries that are kept, so that the product itself gets cheaper as well."""
-    key, scale = dropout.arguments()
-    offsets = torch.empty_like(matrix.crow_indices())
-    columns = torch.empty_like(matrix.col_indices())
-    values = torch.empty_like(matrix.values())
+    offsets, columns, values = matrix.crow_indices(), matrix.col_indices(), matrix.values()
+    kept_offsets, kept_columns, kept_values = map(torch.empty_like, (offsets, columns, values))
     kept = _drop(
-        matrix.crow_indices().numpy(),
-        matrix.col_indices().numpy(),
-        matrix.values().numpy(),
-        matrix.shape[1],
-        transposed,
-        key,
-        scale,
         offsets.numpy(),
         columns.numpy(),
         values.numpy(),
+        numbers.numpy(),
+        *dropout.arguments(),
+        kept_offsets.numpy(),
+        kept_columns.numpy(),
+        kept_values.numpy(),
     )
-    return _csr(offsets, columns[:kept], values[:kept], (matrix.shape[0], matrix.shape[1]))
+    return csr_tensor(kept_offsets, kept_columns[:kept], kept_values[:kept], matrix.shape)
 
 
 @compiled
@@ -191,27 +188,23 @@ def _drop(
     offsets: NDArray[np.int32],
     columns: NDArray[np.int32],
     values: NDArray[np.float32],
-    num_columns: int,
-    transposed: bool,
+    numbers: NDArray[np.int64],
     key: NDArray[np.uint32],
     scale: np.float32,
     kept_offsets: NDArray[np.int32],
     kept_columns: NDArray[np.int32],
     kept_values: NDArray[np.float32],
 ) -> int:
-    num_rows = offsets.size - 1
-    column_keys = np.empty(num_columns if transposed else 0, dtype=np.uint32)
-    for j in range(column_keys.size):
-        column_keys[j] = row_key(key[0], j)
+    keep = np.empty(columns.size, dtype=np.uint8)
+    key_bits, threshold = key[0], key[1]
+    for e in range(columns.size):
+        keep[e] = random_bits(key_bits, numbers[e]) >= threshold
     kept = 0
     kept_offsets[0] = 0
-    for i in range(num_rows):
-        key_of_row = row_key(key[0], i)
+    for i in range(offsets.size - 1):
         for e in range(offsets[i], offsets[i + 1]):
-            j = columns[e]
-            bits = random_bits(column_keys[j], i) if transposed else random_bits(key_of_row, j)
-            kept_columns[kept] = j
+            kept_columns[kept] = columns[e]
             kept_values[kept] = values[e] * scale
-            kept += bits >= key[1]
+            kept += keep[e]
         kept_offsets[i + 1] = kept
     return kept

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from lcgnn.kernels import fused
 from lcgnn.kernels.dropout import NO_DROPOUT, Dropout
-from lcgnn.kernels.jit import compiled, exp, random_bits, row_key
+from lcgnn.kernels.jit import compiled, exp, random_bits
 
 Activation = Literal["relu", "elu"]
 
@@ -21,7 +21,7 @@ def activate(x: Tensor, bias: Tensor, activation: Activation = "relu", dropout: 
     if fused(x, bias):
         output: Tensor = _Activate.apply(x, bias, activation == "elu", dropout)  # type: ignore[no-untyped-call]
         return output
-    hidden = getattr(torch.nn.functional, activation)(x + bias)
+    hidden: Tensor = getattr(torch.nn.functional, activation)(x + bias)
     return hidden * dropout.mask_like(hidden) if dropout.rate else hidden
 
 
@@ -40,18 +40,16 @@ class _Activate(torch.autograd.Function):
     def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, Tensor, None, None]:
         (output,) = ctx.saved_tensors
         grad_x = torch.empty_like(output)
-        grad_bias = torch.zeros(output.shape[1])
         grad_output = grad_output.contiguous()
         _backward(
-            output.numpy(),
-            grad_output.numpy(),
+            output.view(-1).numpy(),
+            grad_output.view(-1).numpy(),
+            grad_x.view(-1).numpy(),
             ctx.elu,
             ctx.key,
             ctx.scale,
-            grad_x.numpy(),
-            grad_bias.numpy(),
         )
-        return grad_x, grad_bias, None, None
+        return grad_x, grad_x.sum(dim=0), None, None
 
 
 @compiled
@@ -65,15 +63,16 @@ def _forward(
 ) -> None:
     rows, columns = x.shape
     zero, one = np.float32(0), np.float32(1)
+    key_bits, threshold = key[0], key[1]
     for i in range(rows):
-        key_of_row = row_key(key[0], i)
+        first = i * columns
         for k in range(columns):
             value = x[i, k] + bias[k]
             if elu:
                 value = value if value > zero else exp(value) - one
             else:
                 value = max(value, zero)
-            kept = random_bits(key_of_row, k) >= key[1]
+            kept = random_bits(key_bits, first + k) >= threshold
             output[i, k] = value * scale if kept else zero
 
 
@@ -81,23 +80,16 @@ def _forward(
 def _backward(
     output: NDArray[np.float32],
     grad_output: NDArray[np.float32],
+    grad_x: NDArray[np.float32],
     elu: bool,
     key: NDArray[np.uint32],
     scale: np.float32,
-    grad_x: NDArray[np.float32],
-    grad_bias: NDArray[np.float32],
 ) -> None:
-    rows, columns = output.shape
     zero = np.float32(0)
-    for i in range(rows):
-        key_of_row = row_key(key[0], i)
-        for k in range(columns):
-            if output[i, k] > zero:
-                slope = scale
-            elif elu and random_bits(key_of_row, k) >= key[1]:
-                slope = output[i, k] + scale  # scale * e^x, as output = scale * (e^x - 1)
-            else:
-                slope = zero
-            grad = slope * grad_output[i, k]
-            grad_x[i, k] = grad
-            grad_bias[k] += grad
+    key_bits, threshold = key[0], key[1]
+    for k in range(output.size):
+        # Of ELU below zero: output = scale * (e^x - 1), so its slope scale * e^x is output + scale.
+        below = output[k] + scale if elu else zero
+        slope = scale if output[k] > zero else below
+        kept = random_bits(key_bits, k) >= threshold
+        grad_x[k] = slope * grad_output[k] if kept else zero

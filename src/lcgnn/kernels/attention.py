@@ -6,11 +6,15 @@ For H heads of width D, projected features :math:`h` (N, H D) and a neighbourhoo
     e_{ij} = \mathrm{LeakyReLU}(a_{src} \cdot h_j + a_{dst} \cdot h_i), \quad
     \alpha_{i\cdot} = \mathrm{softmax}_{j \in N(i)}(e_{ij}), \quad
     out_i = \sum_j \mathrm{dropout}(\alpha_{ij})\, h_j
+
+Several heads are one head on a graph of N H nodes, in which node (i, h) sees the nodes (j, h): the projected
+features (N, H D) are, without moving a byte, that graph's (N H, D), and the weighted sum of all heads is a single
+sparse product. A pair is an edge of that graph; there are P of them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,38 +24,71 @@ from scipy.sparse import csr_array
 from torch import Tensor
 
 from lcgnn.kernels import fused
+from lcgnn.kernels.csr import csr_tensor
 from lcgnn.kernels.dropout import NO_DROPOUT, Dropout
-from lcgnn.kernels.jit import compiled, exp, random_bits, row_key
+from lcgnn.kernels.jit import compiled, exp, random_bits
 
 NEGATIVE_SLOPE = 0.2
 
 
 @dataclass(frozen=True, eq=False)
-class Neighbourhood:
-    """Who attends to whom: a symmetric pattern of node pairs, each node with itself.
+class Pairs:
+    """Who attends to whom: a symmetric pattern over R rows, each with itself.
 
     Args:
-        offsets: (N + 1,) where each node's neighbours begin.
-        neighbours: (E,) the nodes attended to, row by row.
-        reverse: (E,) the position of the pair (j, i) for every pair (i, j).
-        targets: (E,) the nodes that attend.
+        offsets: (R + 1,) where each row's pairs begin.
+        sources: (P,) the row attended to.
+        targets: (P,) the row that attends.
+        reverse: (P,) the position of the pair (j, i) for every pair (i, j).
     """
 
     offsets: Tensor
-    neighbours: Tensor
-    reverse: Tensor
+    sources: Tensor
     targets: Tensor
+    reverse: Tensor
 
-    @classmethod
-    def of(cls, pattern: csr_array, device: torch.device) -> Neighbourhood:
-        """From a symmetric sparse matrix, whose values do not matter."""
-        offsets, neighbours = pattern.indptr.astype(np.int32), pattern.indices.astype(np.int32)
-        targets = np.repeat(np.arange(pattern.shape[0], dtype=np.int32), np.diff(offsets))
-        # Sorted by (neighbour, target), the pairs appear in the order of their mirror images.
-        reverse = np.empty(neighbours.size, dtype=np.int32)
-        reverse[np.lexsort((targets, neighbours))] = np.arange(neighbours.size, dtype=np.int32)
-        arrays = (offsets, neighbours, reverse, targets)
-        return cls(*(torch.from_numpy(array).to(device) for array in arrays))
+    @property
+    def num_rows(self) -> int:
+        return self.offsets.shape[0] - 1
+
+    def weighted_sum(self, weights: Tensor, dense: Tensor) -> Tensor:
+        """(R, D): every row's sum over the rows that it attends to."""
+        shape = (self.num_rows, self.num_rows)
+        product: Tensor = csr_tensor(self.offsets, self.sources, weights, shape) @ dense
+        return product
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbourhood:
+    """The pairs of a graph, for any number of heads.
+
+    Args:
+        pattern: (N, N) symmetric, with self-loops; its values do not matter.
+        device: Where the pairs live.
+    """
+
+    pattern: csr_array
+    device: torch.device
+    _pairs: dict[int, Pairs] = field(default_factory=dict)
+
+    def pairs(self, heads: int) -> Pairs:
+        """The pairs of the graph in which every node appears once a head."""
+        if heads not in self._pairs:
+            self._pairs[heads] = self._expand(heads)
+        return self._pairs[heads]
+
+    def _expand(self, heads: int) -> Pairs:
+        indptr, indices = self.pattern.indptr.astype(np.int64), self.pattern.indices
+        degree = np.diff(indptr)
+        offsets = np.concatenate([[0], np.cumsum(np.repeat(degree, heads))])
+        targets = np.repeat(np.arange(degree.size * heads), np.repeat(degree, heads))
+        within = np.arange(offsets[-1]) - offsets[targets]
+        sources = indices[indptr[targets // heads] + within] * np.int64(heads) + targets % heads
+        # Sorted by (source, target), the pairs appear in the order of their mirror images.
+        reverse = np.empty(sources.size, dtype=np.int64)
+        reverse[np.lexsort((targets, sources))] = np.arange(sources.size)
+        arrays = (offsets, sources, targets, reverse)
+        return Pairs(*(torch.tensor(array.astype(np.int32), device=self.device) for array in arrays))
 
 
 def attend(
@@ -73,109 +110,102 @@ def attend(
     Returns:
         (N, H * D) the heads side by side.
     """
+    heads, width = source_weight.shape
+    pairs = neighbourhood.pairs(heads)
+    hidden = projected.reshape(-1, width)  # (N H, D)
+    attended: Tensor
     if fused(projected, source_weight, target_weight):
-        output: Tensor = _Attend.apply(projected, source_weight, target_weight, neighbourhood, dropout)  # type: ignore[no-untyped-call]
-        return output
-    return _attend_plain(projected, source_weight, target_weight, neighbourhood, dropout)
+        attended = _Attend.apply(hidden, source_weight, target_weight, pairs, dropout)  # type: ignore[no-untyped-call]
+    else:
+        attended = _attend_plain(hidden, source_weight, target_weight, pairs, dropout)
+    return attended.view(projected.shape)
 
 
 def _attend_plain(
-    projected: Tensor,
-    source_weight: Tensor,
-    target_weight: Tensor,
-    neighbourhood: Neighbourhood,
-    dropout: Dropout,
+    hidden: Tensor, source_weight: Tensor, target_weight: Tensor, pairs: Pairs, dropout: Dropout
 ) -> Tensor:
-    num_nodes = projected.shape[0]
     heads, width = source_weight.shape
-    sources, targets = neighbourhood.neighbours.long(), neighbourhood.targets.long()
-    hidden = projected.view(num_nodes, heads, width)
-    source_score = (hidden * source_weight).sum(-1)  # (N, H)
-    target_score = (hidden * target_weight).sum(-1)  # (N, H)
+    by_head = hidden.view(-1, heads, width)
+    source_score = (by_head * source_weight).sum(-1).view(-1)  # (N H,)
+    target_score = (by_head * target_weight).sum(-1).view(-1)  # (N H,)
+    sources, targets = pairs.sources.long(), pairs.targets.long()
     score = torch.nn.functional.leaky_relu(source_score[sources] + target_score[targets], NEGATIVE_SLOPE)
-    index = targets[:, None].expand_as(score)
-    largest = torch.full_like(source_score, -torch.inf).scatter_reduce(0, index, score.detach(), "amax")
+    largest = torch.full_like(source_score, -torch.inf).scatter_reduce(0, targets, score.detach(), "amax")
     weight = torch.exp(score - largest[targets])
-    total = torch.zeros_like(source_score).scatter_add(0, index, weight)
-    attention = weight / total[targets]  # (E, H)
+    total = torch.zeros_like(source_score).scatter_add(0, targets, weight)
+    attention = weight / total[targets]  # (P,)
     if dropout.rate:
-        columns = sources[:, None] * heads + torch.arange(heads, device=sources.device)
-        attention = attention * dropout.mask(targets[:, None], columns).to(attention.dtype)
-    messages = attention[:, :, None] * hidden[sources]
-    return torch.zeros_like(hidden).index_add(0, targets, messages).view(num_nodes, heads * width)
+        numbers = torch.arange(attention.shape[0], device=attention.device)
+        attention = attention * dropout.mask(numbers).to(attention.dtype)
+    return torch.zeros_like(hidden).index_add(0, targets, attention[:, None] * hidden[sources])
 
 
 class _Attend(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
-        projected: Tensor,
+        hidden: Tensor,
         source_weight: Tensor,
         target_weight: Tensor,
-        neighbourhood: Neighbourhood,
+        pairs: Pairs,
         dropout: Dropout,
     ) -> Tensor:
-        num_nodes = projected.shape[0]
-        heads, width = source_weight.shape
-        projected = projected.contiguous()
-        hidden = projected.view(num_nodes, heads, width)
-        scores = torch.empty(2, num_nodes, heads)
-        attention = torch.empty(neighbourhood.neighbours.shape[0], heads)
-        output = torch.empty_like(hidden)
-        key, scale = dropout.arguments()
+        hidden = hidden.contiguous()
+        scores = torch.empty(2, pairs.num_rows)
+        attention = torch.empty(pairs.sources.shape[0])
+        weights = torch.empty_like(attention)
         _scores(hidden.numpy(), source_weight.numpy(), target_weight.numpy(), scores.numpy())
-        _forward(
-            hidden.numpy(),
+        _attention(
             scores.numpy(),
-            neighbourhood.offsets.numpy(),
-            neighbourhood.neighbours.numpy(),
-            key,
-            scale,
+            pairs.offsets.numpy(),
+            pairs.sources.numpy(),
+            *dropout.arguments(),
             attention.numpy(),
-            output.numpy(),
+            weights.numpy(),
         )
-        ctx.save_for_backward(hidden, source_weight, target_weight, scores, attention)
-        ctx.neighbourhood, ctx.key, ctx.scale = neighbourhood, key, scale
-        return output.view(num_nodes, heads * width)
+        ctx.save_for_backward(hidden, source_weight, target_weight, scores, attention, weights)
+        ctx.pairs, ctx.dropout = pairs, dropout
+        return pairs.weighted_sum(weights, hidden)
 
     @staticmethod
     def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
-        hidden, source_weight, target_weight, scores, attention = ctx.saved_tensors
-        neighbourhood: Neighbourhood = ctx.neighbourhood
-        offsets, neighbours = neighbourhood.offsets.numpy(), neighbourhood.neighbours.numpy()
-        grad_output = grad_output.contiguous().view(hidden.shape)
-        grad_score = torch.empty_like(attention)
+        hidden, source_weight, target_weight, scores, attention, weights = ctx.saved_tensors
+        pairs: Pairs = ctx.pairs
+        dropout: Dropout = ctx.dropout
+        grad_output = grad_output.contiguous()
+        grad_score, mirrored = torch.empty_like(attention), torch.empty_like(weights)
         grad_scores = torch.empty_like(scores)
-        grad_hidden = torch.empty_like(hidden)
-        grad_source, grad_target = torch.zeros_like(source_weight), torch.zeros_like(target_weight)
-        _backward_rows(
+        _grad_score(
             hidden.numpy(),
+            grad_output.numpy(),
             scores.numpy(),
             attention.numpy(),
-            grad_output.numpy(),
-            offsets,
-            neighbours,
-            ctx.key,
-            ctx.scale,
+            pairs.offsets.numpy(),
+            pairs.sources.numpy(),
+            *dropout.arguments(),
             grad_score.numpy(),
             grad_scores.numpy(),
         )
-        _backward_columns(
-            attention.numpy(),
-            grad_output.numpy(),
+        _mirror(
+            weights.numpy(),
             grad_score.numpy(),
+            pairs.offsets.numpy(),
+            pairs.reverse.numpy(),
+            mirrored.numpy(),
+            grad_scores.numpy(),
+        )
+        grad_hidden = pairs.weighted_sum(mirrored, grad_output)
+        grad_source, grad_target = torch.zeros_like(source_weight), torch.zeros_like(target_weight)
+        _grad_projections(
+            hidden.numpy(),
+            grad_scores.numpy(),
             source_weight.numpy(),
             target_weight.numpy(),
-            offsets,
-            neighbours,
-            neighbourhood.reverse.numpy(),
-            ctx.key,
-            ctx.scale,
-            grad_scores.numpy(),
             grad_hidden.numpy(),
+            grad_source.numpy(),
+            grad_target.numpy(),
         )
-        _backward_weights(hidden.numpy(), grad_scores.numpy(), grad_source.numpy(), grad_target.numpy())
-        return grad_hidden.view(hidden.shape[0], -1), grad_source, grad_target, None, None
+        return grad_hidden, grad_source, grad_target, None, None
 
 
 @compiled
@@ -185,149 +215,127 @@ def _scores(
     target_weight: NDArray[np.float32],
     scores: NDArray[np.float32],
 ) -> None:
-    num_nodes, heads, width = hidden.shape
-    for i in range(num_nodes):
-        for h in range(heads):
-            source, target = np.float32(0), np.float32(0)
-            for k in range(width):
-                source += hidden[i, h, k] * source_weight[h, k]
-                target += hidden[i, h, k] * target_weight[h, k]
-            scores[0, i, h] = source
-            scores[1, i, h] = target
+    num_rows, width = hidden.shape
+    heads = source_weight.shape[0]
+    for r in range(num_rows):
+        h = r % heads
+        source, target = np.float32(0), np.float32(0)
+        for k in range(width):
+            source += hidden[r, k] * source_weight[h, k]
+            target += hidden[r, k] * target_weight[h, k]
+        scores[0, r] = source
+        scores[1, r] = target
 
 
 @compiled
-def _forward(
-    hidden: NDArray[np.float32],
+def _attention(
     scores: NDArray[np.float32],
     offsets: NDArray[np.int32],
-    neighbours: NDArray[np.int32],
+    sources: NDArray[np.int32],
     key: NDArray[np.uint32],
     scale: np.float32,
     attention: NDArray[np.float32],
-    output: NDArray[np.float32],
+    weights: NDArray[np.float32],
 ) -> None:
-    num_nodes, heads, width = hidden.shape
-    slope = np.float32(NEGATIVE_SLOPE)
-    largest = np.empty(heads, dtype=np.float32)
-    total = np.empty(heads, dtype=np.float32)
-    for i in range(num_nodes):
-        begin, end = offsets[i], offsets[i + 1]
-        largest[:] = -np.inf
-        for e in range(begin, end):
-            j = neighbours[e]
-            for h in range(heads):
-                score = scores[0, j, h] + scores[1, i, h]
-                score = max(score, slope * score)
-                attention[e, h] = score
-                largest[h] = max(largest[h], score)
-        total[:] = 0
-        for e in range(begin, end):
-            for h in range(heads):
-                weight = exp(attention[e, h] - largest[h])
-                attention[e, h] = weight
-                total[h] += weight
-        for h in range(heads):
-            total[h] = np.float32(1) / total[h]
-        output[i] = 0
-        key_of_row = row_key(key[0], i)
-        for e in range(begin, end):
-            j = neighbours[e]
-            for h in range(heads):
-                weight = attention[e, h] * total[h]
-                attention[e, h] = weight
-                if random_bits(key_of_row, j * heads + h) >= key[1]:
-                    weight *= scale
-                    for k in range(width):
-                        output[i, h, k] += weight * hidden[j, h, k]
+    """Softmax of the pairs' scores row by row, without and with dropout."""
+    slope, zero = np.float32(NEGATIVE_SLOPE), np.float32(0)
+    key_bits, threshold = key[0], key[1]
+    for r in range(offsets.size - 1):
+        target = scores[1, r]
+        largest = np.float32(-np.inf)
+        for p in range(offsets[r], offsets[r + 1]):
+            score = scores[0, sources[p]] + target
+            score = max(score, slope * score)
+            attention[p] = score
+            largest = max(largest, score)
+        for p in range(offsets[r], offsets[r + 1]):
+            attention[p] -= largest
+    for p in range(attention.size):
+        attention[p] = exp(attention[p])
+    for r in range(offsets.size - 1):
+        total = zero
+        for p in range(offsets[r], offsets[r + 1]):
+            total += attention[p]
+        inverse = np.float32(1) / total
+        for p in range(offsets[r], offsets[r + 1]):
+            attention[p] *= inverse
+    for p in range(attention.size):
+        weights[p] = attention[p] * scale if random_bits(key_bits, p) >= threshold else zero
 
 
 @compiled
-def _backward_rows(
+def _grad_score(
     hidden: NDArray[np.float32],
+    grad_output: NDArray[np.float32],
     scores: NDArray[np.float32],
     attention: NDArray[np.float32],
-    grad_output: NDArray[np.float32],
     offsets: NDArray[np.int32],
-    neighbours: NDArray[np.int32],
+    sources: NDArray[np.int32],
     key: NDArray[np.uint32],
     scale: np.float32,
     grad_score: NDArray[np.float32],
     grad_scores: NDArray[np.float32],
 ) -> None:
-    """Through the softmax: the gradient of every pair's score, and of the attending nodes' scores."""
-    num_nodes, heads, width = hidden.shape
+    """Through dropout, softmax and LeakyReLU, to every pair's score and the attending rows' part of it."""
+    width = hidden.shape[1]
     zero, one, slope = np.float32(0), np.float32(1), np.float32(NEGATIVE_SLOPE)
-    mean = np.empty(heads, dtype=np.float32)
-    for i in range(num_nodes):
-        key_of_row = row_key(key[0], i)
-        mean[:] = 0
-        for e in range(offsets[i], offsets[i + 1]):
-            j = neighbours[e]
-            for h in range(heads):
-                grad = zero
-                if random_bits(key_of_row, j * heads + h) >= key[1]:
-                    for k in range(width):
-                        grad += grad_output[i, h, k] * hidden[j, h, k]
-                    grad *= scale
-                grad_score[e, h] = grad
-                mean[h] += attention[e, h] * grad
-        grad_scores[1, i] = 0
-        for e in range(offsets[i], offsets[i + 1]):
-            j = neighbours[e]
-            for h in range(heads):
-                grad = attention[e, h] * (grad_score[e, h] - mean[h])
-                grad *= one if scores[0, j, h] + scores[1, i, h] > zero else slope
-                grad_score[e, h] = grad
-                grad_scores[1, i, h] += grad
+    key_bits, threshold = key[0], key[1]
+    for p in range(attention.size):
+        grad_score[p] = scale if random_bits(key_bits, p) >= threshold else zero
+    for r in range(offsets.size - 1):
+        mean = zero
+        for p in range(offsets[r], offsets[r + 1]):
+            if grad_score[p] != zero:
+                source = sources[p]
+                product = zero
+                for k in range(width):
+                    product += grad_output[r, k] * hidden[source, k]
+                grad_score[p] *= product
+                mean += attention[p] * grad_score[p]
+        total = zero
+        for p in range(offsets[r], offsets[r + 1]):
+            grad = attention[p] * (grad_score[p] - mean)
+            grad *= one if scores[0, sources[p]] + scores[1, r] > zero else slope
+            grad_score[p] = grad
+            total += grad
+        grad_scores[1, r] = total
 
 
 @compiled
-def _backward_columns(
-    attention: NDArray[np.float32],
-    grad_output: NDArray[np.float32],
+def _mirror(
+    weights: NDArray[np.float32],
     grad_score: NDArray[np.float32],
+    offsets: NDArray[np.int32],
+    reverse: NDArray[np.int32],
+    mirrored: NDArray[np.float32],
+    grad_scores: NDArray[np.float32],
+) -> None:
+    """The transposed weights, and the attended rows' part of the scores' gradient."""
+    for r in range(offsets.size - 1):
+        total = np.float32(0)
+        for p in range(offsets[r], offsets[r + 1]):
+            mirrored[p] = weights[reverse[p]]
+            total += grad_score[reverse[p]]
+        grad_scores[0, r] = total
+
+
+@compiled
+def _grad_projections(
+    hidden: NDArray[np.float32],
+    grad_scores: NDArray[np.float32],
     source_weight: NDArray[np.float32],
     target_weight: NDArray[np.float32],
-    offsets: NDArray[np.int32],
-    neighbours: NDArray[np.int32],
-    reverse: NDArray[np.int32],
-    key: NDArray[np.uint32],
-    scale: np.float32,
-    grad_scores: NDArray[np.float32],
     grad_hidden: NDArray[np.float32],
-) -> None:
-    """To the nodes attended to: a gather over the mirrored pairs, so that no two rows write the same place."""
-    num_nodes, heads, width = grad_hidden.shape
-    for j in range(num_nodes):
-        grad_hidden[j] = 0
-        grad_scores[0, j] = 0
-        for e in range(offsets[j], offsets[j + 1]):
-            i, mirrored = neighbours[e], reverse[e]
-            key_of_row = row_key(key[0], i)
-            for h in range(heads):
-                grad_scores[0, j, h] += grad_score[mirrored, h]
-                if random_bits(key_of_row, j * heads + h) >= key[1]:
-                    weight = attention[mirrored, h] * scale
-                    for k in range(width):
-                        grad_hidden[j, h, k] += weight * grad_output[i, h, k]
-        for h in range(heads):
-            for k in range(width):
-                grad_hidden[j, h, k] += (
-                    grad_scores[0, j, h] * source_weight[h, k] + grad_scores[1, j, h] * target_weight[h, k]
-                )
-
-
-@compiled
-def _backward_weights(
-    hidden: NDArray[np.float32],
-    grad_scores: NDArray[np.float32],
     grad_source: NDArray[np.float32],
     grad_target: NDArray[np.float32],
 ) -> None:
-    num_nodes, heads, width = hidden.shape
-    for i in range(num_nodes):
-        for h in range(heads):
-            for k in range(width):
-                grad_source[h, k] += grad_scores[0, i, h] * hidden[i, h, k]
-                grad_target[h, k] += grad_scores[1, i, h] * hidden[i, h, k]
+    num_rows, width = hidden.shape
+    heads = source_weight.shape[0]
+    for r in range(num_rows):
+        h = r % heads
+        source, target = grad_scores[0, r], grad_scores[1, r]
+        for k in range(width):
+            value = hidden[r, k]
+            grad_hidden[r, k] += source * source_weight[h, k] + target * target_weight[h, k]
+            grad_source[h, k] += source * value
+            grad_target[h, k] += target * value

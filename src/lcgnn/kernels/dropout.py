@@ -1,4 +1,4 @@
-"""Dropout whose mask is a pure function of a key and an element's row and column.
+"""Dropout whose mask is a pure function of a key and an element's number.
 
 There is no generator state to save, the mask does not depend on the device, the order of evaluation or the
 number of threads, and a backward pass computes it again instead of storing it.
@@ -39,14 +39,14 @@ class Dropout:
         """An element is kept if its random bits are at least this."""
         return min(int(self.rate * 2**32), _MASK32)
 
-    def mask(self, rows: Tensor, columns: Tensor) -> Tensor:
-        """0 where the element at (row, column) is dropped, the scale where it is kept."""
-        return (random_bits(self.key, rows, columns) >= self.threshold).to(torch.float32) * self.scale
+    def mask(self, numbers: Tensor) -> Tensor:
+        """0 where the element of that number is dropped, the scale where it is kept."""
+        return (random_bits(self.key, numbers) >= self.threshold).to(torch.float32) * self.scale
 
     def mask_like(self, matrix: Tensor) -> Tensor:
-        """The mask for a whole (N, D) matrix."""
-        rows, columns = (torch.arange(size, device=matrix.device) for size in matrix.shape)
-        return self.mask(rows[:, None], columns[None, :]).to(matrix.dtype)
+        """The mask for a whole (N, D) matrix: element (i, k) has the number i D + k."""
+        numbers = torch.arange(matrix.numel(), device=matrix.device).view(matrix.shape)
+        return self.mask(numbers).to(matrix.dtype)
 
     def arguments(self) -> tuple[NDArray[Any], np.float32]:
         """Key and threshold as one array, and the scale: what the compiled kernels take."""
@@ -62,9 +62,12 @@ def derive_key(*parts: int | str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest(), "little")
 
 
-def random_bits(key: int, rows: Tensor, columns: Tensor) -> Tensor:
-    """32 random bits for each (row, column) under a key, as int64; the plain twin of ``jit.random_bits``."""
-    return _scramble(_scramble(key ^ _scramble(rows & _MASK32)) ^ columns)
+def random_bits(key: int, numbers: Tensor) -> Tensor:
+    """32 random bits for each number under a key, as int64; the plain twin of ``jit.random_bits``.
+
+    Numbers count modulo 2^32: beyond that many elements the pattern repeats.
+    """
+    return _scramble((numbers * 0x9E3779B1 + key) & _MASK32)
 
 
 def _scramble(x: Tensor) -> Tensor:

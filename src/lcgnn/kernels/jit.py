@@ -58,12 +58,6 @@ def scramble(x: Any) -> Any:
 
 
 @inlined
-def row_key(key: Any, row: Any) -> Any:
-    """The key that belongs to one row of a matrix."""
-    return scramble(np.uint32(np.uint32(key) ^ scramble(np.uint32(row))))
-
-
-@inlined
-def random_bits(key_of_row: Any, column: Any) -> Any:
-    """The 32 random bits of one element: a function of key, row and column, not a stream."""
-    return scramble(np.uint32(key_of_row ^ np.uint32(column)))
+def random_bits(key: Any, number: Any) -> Any:
+    """The 32 random bits of an element's number under a key: a function, not a stream."""
+    return scramble(np.uint32(np.uint32(np.uint32(number) * np.uint32(0x9E3779B1)) + np.uint32(key)))
