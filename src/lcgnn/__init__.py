@@ -1,1 +1,32 @@
 """Label-consistency graph neural networks: node classification with a handful of labels."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lcgnn.datasets import load
+    from lcgnn.graph import Graph, Split
+    from lcgnn.methods import create
+    from lcgnn.models.label_consistency import LabelConsistency
+
+__version__ = version("lcgnn")
+
+__all__ = ["Graph", "LabelConsistency", "Split", "create", "load"]
+
+# Imported on first use, because torch takes seconds and ``lcgnn --help`` must not.
+_PLACES = {
+    "Graph": "lcgnn.graph",
+    "LabelConsistency": "lcgnn.models.label_consistency",
+    "Split": "lcgnn.graph",
+    "create": "lcgnn.methods",
+    "load": "lcgnn.datasets",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module 'lcgnn' has no attribute {name!r}")
+    return getattr(import_module(_PLACES[name]), name)

@@ -1,0 +1,45 @@
+# Two targets do everything on a machine with Python, make and a package index:
+#   make demo    install, fetch the data, train, show the result
+#   make test    install, check style and types, run the tests
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+WORKERS ?= 2
+
+.PHONY: demo test lint results benchmark clean
+.DELETE_ON_ERROR:
+
+demo: $(VENV)/installed
+	$(BIN)/lcgnn demo
+
+test: $(VENV)/installed-dev lint
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS)
+
+lint: $(VENV)/installed-dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+# The results under results/, run by run; what is done is not repeated.
+results: $(VENV)/installed
+	$(BIN)/python results/make.py
+
+benchmark: $(VENV)/installed-dev
+	$(BIN)/python -m benchmarks
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit("lcgnn needs Python 3.10 or newer; try make PYTHON=python3.11" if sys.version_info < (3, 10) else 0)'
+	$(PYTHON) -m venv $(VENV)
+
+# Installed again only when what is to be installed changes.
+$(VENV)/installed: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	@touch $@
+
+$(VENV)/installed-dev: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist runs demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

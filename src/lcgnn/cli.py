@@ -1,0 +1,254 @@
+"""The command line: parse, call one function, print. Errors are one line; --debug shows where they came from."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from lcgnn.errors import ConfigError, LCGNNError
+
+if TYPE_CHECKING:
+    from lcgnn.experiments.session import Session
+
+app = typer.Typer(
+    name="lcgnn",
+    help="Classify the nodes of a graph from a handful of labels (label-consistency graph neural networks).\n\n"
+    "Start with: lcgnn train cora --method lc-gcn --seeds 10",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def main() -> None:
+    """Run the command line and turn every expected error into one line and exit code 2."""
+    try:
+        app()
+    except LCGNNError as error:
+        if "--debug" in sys.argv:
+            raise
+        _fail(str(error))
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+
+
+def _fail(message: str) -> NoReturn:
+    print(f"lcgnn: {message}", file=sys.stderr)
+    raise SystemExit(2)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from lcgnn import __version__
+
+        print(f"lcgnn {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit."),
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Options that come before a command."""
+
+
+@app.command()
+def train(
+    dataset: Annotated[str, typer.Argument(help="A benchmark graph: 'lcgnn datasets' lists them.")],
+    method: Annotated[
+        str, typer.Option("--method", "-m", help="How to classify: 'lcgnn methods' lists them.")
+    ] = "lc-gcn",
+    seeds: Annotated[int, typer.Option("--seeds", "-n", help="Train from so many different initialisations.")] = 1,
+    labels_per_class: Annotated[
+        int | None,
+        typer.Option(help="Train on so many labels of each class. [default: all of the split's, 20]"),
+    ] = None,
+    split: Annotated[
+        str, typer.Option(help="Which labels: 'public' (the benchmark's own) or 'random' (see --split-seed).")
+    ] = "public",
+    split_seed: Annotated[int, typer.Option(help="Which random draw of the labels.")] = 0,
+    consistency_weight: Annotated[
+        float | None,
+        typer.Option(
+            help="Weight of the regularisation loss (the paper's lambda); 0 turns it off. "
+            "[default: 2.0 on Cora, 1.0 elsewhere]"
+        ),
+    ] = None,
+    base_epochs: Annotated[
+        int | None, typer.Option(help="Epochs of the first phase, the base alone. [default: the method's]")
+    ] = None,
+    epochs: Annotated[int | None, typer.Option(help="Epochs of the second phase. [default: the method's]")] = None,
+    selection: Annotated[
+        str | None,
+        typer.Option(
+            help="Which epoch to keep: by validation 'accuracy', by validation 'loss', or the 'last', which uses "
+            "no validation label. [default: the method's]"
+        ),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Any other setting; 'lcgnn methods NAME' lists them."),
+    ] = None,
+    device: Annotated[str, typer.Option(help="'cpu', 'cuda', ... or 'auto'.")] = "auto",
+    workers: Annotated[
+        int | None, typer.Option(help="Processes to train in, one thread each. [default: one a core]")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the results. [default: a folder in runs/]")] = None,
+    predictions: Annotated[str, typer.Option(help="Format of the predictions: 'csv' or 'parquet'.")] = "csv",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the table.")] = False,
+) -> None:
+    """Train a method and compare it with its base and with the paper.
+
+    A run that was stopped continues when the same command is given again; seeds that are done are not repeated.
+
+    Example: lcgnn train citeseer --method lc-gcn --labels-per-class 5 --seeds 10
+    """
+    from lcgnn.display import err
+    from lcgnn.display import out as console
+    from lcgnn.experiments.session import plan
+    from lcgnn.experiments.spec import SplitSpec
+
+    given = {
+        "consistency_weight": consistency_weight,
+        "base_epochs": base_epochs,
+        "epochs": epochs,
+        "selection": selection,
+    }
+    settings = {name: value for name, value in given.items() if value is not None}
+    settings |= dict(_parsed_setting(text) for text in set_ or [])
+    _fetch(dataset, err)
+    session = plan(
+        dataset,
+        method,
+        seeds=seeds,
+        split=SplitSpec(split, labels_per_class, split_seed),  # type: ignore[arg-type]
+        settings=settings,
+        folder=out,
+        device=device,
+        workers=workers,
+        prediction_format=predictions,  # type: ignore[arg-type]
+    )
+    summary = _run(session, err)
+    if as_json:
+        print(json.dumps(summary, indent=2))
+        return
+    from lcgnn.display import summary_table
+
+    console.print(summary_table(summary))
+    console.print(f"Predictions, models and curves: {session.folder}/", soft_wrap=True)
+
+
+def _fetch(dataset: str, console: Any) -> None:
+    """Load a dataset once with a progress bar, so that everything after finds it in the cache."""
+    from lcgnn.datasets import load
+    from lcgnn.display import fetching
+
+    with fetching(console) as progress:
+        load(dataset, progress=progress)
+
+
+def _run(session: Session, console: Any) -> dict[str, Any]:
+    """Run a session with live progress; Ctrl-C leaves it resumable and says how."""
+    from lcgnn.display import result_line, watching
+    from lcgnn.experiments.session import save_summary, summarize
+
+    board = session.new_board()
+    labels = [f"seed {job.spec.seed}" for job in session.jobs]
+    results = []
+    try:
+        with watching(board, labels, console):
+            for _, result in session.run(board):
+                results.append(result)
+                result_line(result, console)
+    except KeyboardInterrupt:
+        command = shlex.join(["lcgnn", *sys.argv[1:]])
+        console.print(
+            f"Stopped with {len(results)} of {len(labels)} runs done. To continue: {command}", soft_wrap=True
+        )
+        raise
+    summary = summarize(session, results)
+    save_summary(session, summary)
+    return summary
+
+
+def _parsed_setting(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise ConfigError(f"--set {text!r}: write it as NAME=VALUE, for example --set hidden=32.")
+    try:
+        return name.strip().replace("-", "_"), json.loads(value)
+    except ValueError:
+        return name.strip().replace("-", "_"), value
+
+
+@app.command()
+def datasets(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of the table.")] = False,
+) -> None:
+    """List the benchmark graphs with their sizes (Table 1 of the paper), fetching what is missing.
+
+    Example: lcgnn datasets
+    """
+    from lcgnn.datasets import load, names
+    from lcgnn.display import datasets_table, err, out
+
+    rows = []
+    for name in names():
+        _fetch(name, err)
+        graph, split = load(name)
+        rows.append(
+            {
+                "name": name,
+                "nodes": graph.num_nodes,
+                "raw_links": graph.num_source_links,
+                "edges": graph.num_edges,
+                "classes": graph.num_classes,
+                "features": graph.num_features,
+                "label_rate": len(split.train) / graph.num_nodes,
+            }
+        )
+    if as_json:
+        print(json.dumps(rows, indent=2))
+        return
+    out.print(datasets_table(rows))
+    out.print("The paper counts raw links; edges are what is left without duplicates and self-loops.")
+
+
+@app.command()
+def methods(
+    name: Annotated[str | None, typer.Argument(help="Show this method's settings.")] = None,
+) -> None:
+    """List the methods, or the settings of one of them.
+
+    Example: lcgnn methods lc-gcn
+    """
+    import inspect
+
+    from lcgnn.display import methods_table, out, settings_table
+    from lcgnn.methods import create, entries, entry
+    from lcgnn.methods.base import settings_of
+
+    if name is None:
+        out.print(methods_table([(item.name, item.summary) for item in entries()]))
+        out.print("\nSettings of one: lcgnn methods NAME    Train it: lcgnn train cora --method NAME")
+        return
+    found, made = entry(name), create(name)
+    out.print(f"[bold]{name}[/bold]: {found.summary}")
+    out.print(inspect.getdoc(found.method) or "", markup=False)
+    rows = [
+        (key, json.dumps(getattr(made, key)), str(item.metadata.get("help", "")))
+        for key, item in settings_of(found.method).items()
+    ]
+    out.print(settings_table(rows))
+    out.print(f"\nExample: lcgnn train cora --method {name} --set {rows[-1][0]}={rows[-1][1]}", markup=False)

@@ -1,0 +1,160 @@
+"""What the command line shows: tables, live progress and one-line messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from lcgnn.experiments.board import Board
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+
+@contextmanager
+def fetching(console: Console) -> Iterator[Any]:
+    """A progress callback for downloads that shows a bar while something is under way."""
+    if not console.is_terminal:
+        yield None
+        return
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+
+    with Progress(
+        TextColumn("{task.description}"), BarColumn(), DownloadColumn(), console=console, transient=True
+    ) as bars:
+        tasks: dict[str, Any] = {}
+
+        def report(what: str, done: int, total: int | None) -> None:
+            if what not in tasks:
+                tasks[what] = bars.add_task(what, total=total)
+            bars.update(tasks[what], completed=done, total=total)
+
+        yield report
+
+
+@contextmanager
+def watching(board: Board, labels: Sequence[str], console: Console) -> Iterator[None]:
+    """Show the state of all runs on a board until the block ends; nothing where there is no terminal."""
+    if not console.is_terminal:
+        yield
+        return
+    with Live(
+        get_renderable=lambda: _progress(board, labels),
+        console=console,
+        refresh_per_second=8,
+        transient=True,
+    ):
+        yield
+
+
+def _progress(board: Board, labels: Sequence[str]) -> RenderableType:
+    from lcgnn.experiments.board import DONE
+
+    done = board.count(DONE)
+    grid = Table.grid(padding=(0, 1))
+    grid.add_row("runs", ProgressBar(len(labels), done, width=24), f"{done}/{len(labels)} done", "")
+    for slot, progress in board.running():
+        accuracy = progress.validation_accuracy
+        shown = "" if accuracy is None else f"validation {accuracy:.1%}"
+        counted = f"{progress.phase}, epoch {progress.epoch}/{progress.epochs}"
+        grid.add_row(labels[slot], ProgressBar(progress.epochs, progress.epoch, width=24), counted, shown)
+    return Group(grid)
+
+
+def result_line(result: Mapping[str, Any], console: Console) -> None:
+    """One line for a run that has finished."""
+    stages = ", ".join(f"{stage['name']} {_percent(stage['test_accuracy'])}" for stage in result["stages"])
+    console.print(f"seed {result['seed']}: test accuracy {stages}  [dim]({result['seconds']:.1f} s)[/dim]")
+
+
+def summary_table(summary: Mapping[str, Any]) -> RenderableType:
+    """A session's stages side by side with the paper, and their paired difference."""
+    several = len(summary["seeds"]) > 1
+    table = Table(
+        title=Text(f"{summary['dataset']}, {_split_in_words(summary)}"), title_justify="left", title_style="bold"
+    )
+    table.add_column("")
+    table.add_column("test accuracy %", justify="right")
+    table.add_column("the paper's", justify="right")
+    table.add_column("validation %", justify="right")
+    for stage in summary["stages"]:
+        validation = [value for value in stage["validation_accuracy"] if value is not None]
+        table.add_row(
+            stage["method"],
+            _mean_std(stage["mean"], stage["std"] if several else None),
+            "" if stage["paper"] is None else _mean_std(stage["paper"]["mean"], stage["paper"]["std"], 1),
+            _percent(sum(validation) / len(validation), sign="") if validation else "",
+        )
+    lines: list[RenderableType] = [table]
+    if "difference" in summary:
+        lines.append(Text(_difference_in_words(summary)))
+    return Group(*lines)
+
+
+def _split_in_words(summary: Mapping[str, Any]) -> str:
+    split, seeds = summary["split"], len(summary["seeds"])
+    counted = "1 seed" if seeds == 1 else f"{seeds} seeds, mean ± standard deviation"
+    return f"{split['name']} split, {counted}"
+
+
+def _difference_in_words(summary: Mapping[str, Any]) -> str:
+    difference = summary["difference"]
+    base = summary["stages"][0]["method"]
+    text = f"{summary['method']} minus {base}: {100 * difference['mean']:+.1f} points"
+    if difference["p_value"] is None:
+        return f"{text} (one seed: more --seeds tell whether that is luck)"
+    low, high = 100 * difference["low"], 100 * difference["high"]
+    return (
+        f"{text} (95 % interval {low:+.1f} to {high:+.1f}, paired t-test p = {difference['p_value']:.2g}, "
+        f"better on {difference['wins']} of {difference['count']} seeds)"
+    )
+
+
+def datasets_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Table 1 of the paper, measured on the data themselves."""
+    table = Table(title="Benchmark graphs (Table 1 of the paper)", title_justify="left", title_style="bold")
+    table.add_column("name")
+    for heading in ("nodes", "raw links", "edges", "classes", "features", "label rate"):
+        table.add_column(heading, justify="right")
+    for row in rows:
+        table.add_row(
+            row["name"],
+            *(f"{row[key]:,}" for key in ("nodes", "raw_links", "edges", "classes", "features")),
+            f"{row['label_rate']:.3f}",
+        )
+    return table
+
+
+def methods_table(rows: Sequence[tuple[str, str]]) -> Table:
+    """Names and one-line summaries."""
+    table = Table.grid(padding=(0, 2))
+    for name, summary in rows:
+        table.add_row(Text(name, style="bold"), summary)
+    return table
+
+
+def settings_table(rows: Sequence[tuple[str, str, str]]) -> Table:
+    """A method's settings: name, default, explanation."""
+    table = Table(show_edge=False, box=None, header_style="bold")
+    for heading in ("setting", "default", "what it does"):
+        table.add_column(heading)
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    return table
+
+
+def _percent(value: float | None, sign: str = " %") -> str:
+    return "-" if value is None else f"{100 * value:.1f}{sign}"
+
+
+def _mean_std(mean: float, std: float | None, factor: float = 100) -> str:
+    text = f"{factor * mean:.1f}"
+    return text if std is None else f"{text} ± {factor * std:.1f}"

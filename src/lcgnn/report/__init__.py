@@ -1,0 +1,1 @@
+"""Records in, tables and plots out; nothing in here trains."""
