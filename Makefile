@@ -21,9 +21,9 @@ lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-# The results under results/, run by run; what is done is not repeated.
+# The tables under results/; runs that have a record there are not repeated.
 results: $(VENV)/installed
-	$(BIN)/python results/make.py
+	$(BIN)/lcgnn reproduce all
 
 benchmark: $(VENV)/installed-dev
 	$(BIN)/python -m benchmarks

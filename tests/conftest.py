@@ -1,12 +1,15 @@
 """Fixtures for all tests: the benchmark graphs, from the user's cache or fetched once."""
 
 import pytest
+import torch
 
 from lcgnn.datasets import load
 from lcgnn.graph import Graph, Split
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # The tests run side by side; more threads than cores only make them wait for each other.
+    torch.set_num_threads(1)
     # torch_geometric's own import triggers it.
     config.addinivalue_line("filterwarnings", "ignore:.torch.jit.script. is deprecated:DeprecationWarning")
 

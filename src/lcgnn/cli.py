@@ -164,7 +164,7 @@ def _run(session: Session, console: Any) -> dict[str, Any]:
     from lcgnn.experiments.session import save_summary, summarize
 
     board = session.new_board()
-    labels = [f"seed {job.spec.seed}" for job in session.jobs]
+    labels = [f"seed {spec.seed}" for spec in session.specs]
     results = []
     try:
         with watching(board, labels, console):
@@ -190,6 +190,94 @@ def _parsed_setting(text: str) -> tuple[str, Any]:
         return name.strip().replace("-", "_"), json.loads(value)
     except ValueError:
         return name.strip().replace("-", "_"), value
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("demo"),
+) -> None:
+    """Train LC-GCN and LC-GAT on the benchmark graphs, show a table and save a plot (a few minutes).
+
+    Example: lcgnn demo
+    """
+    from lcgnn.datasets import names
+    from lcgnn.display import comparison_table, err
+    from lcgnn.display import out as console
+    from lcgnn.experiments.session import plan_demo
+    from lcgnn.report.plots import save_comparison
+
+    for name in names():
+        _fetch(name, err)
+    summaries = []
+    for session in plan_demo(out):
+        configuration = session.configuration
+        console.print(
+            f"\n{configuration['method']} on {configuration['dataset']}, {configuration['split']['name']} split, "
+            f"{len(session.specs)} seeds"
+        )
+        summaries.append(_run(session, console))
+    console.print()
+    console.print(comparison_table(summaries))
+    plot = out / "accuracy.png"
+    save_comparison(plot, summaries)
+    console.print(f"Plot: {plot}    Predictions, models and curves: {out}/", soft_wrap=True)
+    console.print(
+        "\nTry next:\n"
+        "  lcgnn train citeseer --method lc-gcn --labels-per-class 10 --seeds 10\n"
+        "  lcgnn methods          (what else can be trained)\n"
+        "  lcgnn train --help     (all options)",
+        markup=False,
+    )
+
+
+@app.command()
+def reproduce(
+    experiments: Annotated[
+        list[str],
+        typer.Argument(help="Tables of the paper (table2, table3, table4), 'all', or TOML files of your own."),
+    ],
+    seeds: Annotated[
+        int | None, typer.Option("--seeds", "-n", help="Seeds of every cell. [default: the experiment's, 10]")
+    ] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(help="Only rows with these methods; may be given several times.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes to train in, one thread each. [default: one a core]")
+    ] = None,
+    device: Annotated[str, typer.Option(help="'cpu', 'cuda', ... or 'auto'.")] = "auto",
+    records: Annotated[Path, typer.Option(help="Folder for the records of single runs.")] = Path("runs/records"),
+    results: Annotated[Path, typer.Option(help="Folder for the tables and the packed records.")] = Path("results"),
+) -> None:
+    """Run experiments and write their tables beside the paper's.
+
+    Runs that have a record are not repeated, so a stopped command continues when it is given again.
+
+    Example: lcgnn reproduce table3 --seeds 3
+    """
+    from lcgnn.display import err, record_line, watching
+    from lcgnn.display import out as console
+    from lcgnn.experiments.reproduce import Reproduction
+    from lcgnn.report.markdown import write_tables
+
+    reproduction = Reproduction.of(experiments, seeds, only or [], records, results)
+    for dataset in reproduction.datasets():
+        _fetch(dataset, err)
+    missing = reproduction.missing()
+    console.print(f"{reproduction.num_done()} runs have a record, {len(missing)} are to be done.")
+    board = reproduction.board(len(missing))
+    labels = [f"{spec.dataset} {spec.method} {spec.seed}" for spec in missing]
+    try:
+        with watching(board, labels, console):
+            for _, record in reproduction.run(missing, board, workers=workers, device=device):
+                record_line(record, console)
+    except KeyboardInterrupt:
+        command = shlex.join(["lcgnn", *sys.argv[1:]])
+        console.print(f"Stopped. What is done is kept. To continue: {command}", soft_wrap=True)
+        raise
+    for path, markdown in write_tables(reproduction):
+        console.print(f"\n{markdown}", soft_wrap=True, markup=False)
+        console.print(f"\nWritten to {path} and packed beside it.", soft_wrap=True)
 
 
 @app.command()

@@ -58,8 +58,8 @@ def classification_loss(
 
 
 def same_label(labels: Tensor) -> Tensor:
-    """The (L, L) label consistency matrix M among labelled nodes: 1 where two labels are equal."""
-    return (labels[:, None] == labels[None, :]).to(torch.get_default_dtype())
+    """The (L, L) label consistency matrix M among labelled nodes: true where two labels are equal."""
+    return labels[:, None] == labels[None, :]
 
 
 def regularization_loss(labelled_distribution: Tensor, labels: Tensor, reduction: Reduction = "mean") -> Tensor:
@@ -75,8 +75,7 @@ def regularization_loss(labelled_distribution: Tensor, labels: Tensor, reduction
         labels: (L,) their labels.
     """
     pairwise = labelled_distribution @ labelled_distribution.T  # (L, L)
-    agree = labels[:, None] == labels[None, :]
-    log_likelihood = safe_log(torch.where(agree, pairwise, 1 - pairwise))
+    log_likelihood = safe_log(torch.where(same_label(labels), pairwise, 1 - pairwise))
     return _reduce(-log_likelihood, reduction)
 
 

@@ -60,19 +60,31 @@ def _progress(board: Board, labels: Sequence[str]) -> RenderableType:
 
     done = board.count(DONE)
     grid = Table.grid(padding=(0, 1))
-    grid.add_row("runs", ProgressBar(len(labels), done, width=24), f"{done}/{len(labels)} done", "")
+    for _ in range(4):
+        grid.add_column(no_wrap=True)
+    grid.add_row("runs", ProgressBar(len(labels), done, width=12), f"{done}/{len(labels)} done", "")
     for slot, progress in board.running():
         accuracy = progress.validation_accuracy
         shown = "" if accuracy is None else f"validation {accuracy:.1%}"
-        counted = f"{progress.phase}, epoch {progress.epoch}/{progress.epochs}"
-        grid.add_row(labels[slot], ProgressBar(progress.epochs, progress.epoch, width=24), counted, shown)
+        counted = f"{progress.phase} {progress.epoch}/{progress.epochs}"
+        grid.add_row(labels[slot], ProgressBar(progress.epochs, progress.epoch, width=12), counted, shown)
     return Group(grid)
 
 
-def result_line(result: Mapping[str, Any], console: Console) -> None:
+def result_line(result: Mapping[str, Any], console: Console, before: str = "") -> None:
     """One line for a run that has finished."""
     stages = ", ".join(f"{stage['name']} {_percent(stage['test_accuracy'])}" for stage in result["stages"])
-    console.print(f"seed {result['seed']}: test accuracy {stages}  [dim]({result['seconds']:.1f} s)[/dim]")
+    console.print(
+        f"{before}seed {result['seed']}: test accuracy {stages}  [dim]({result['seconds']:.1f} s)[/dim]",
+        soft_wrap=True,
+    )
+
+
+def record_line(record: Mapping[str, Any], console: Console) -> None:
+    """One line for a run of an experiment that has finished."""
+    labels = record["split"]["labels_per_class"]
+    where = record["dataset"] if labels is None else f"{record['dataset']}, {labels} labels"
+    result_line(record, console, before=f"{record['method']} on {where}, ")
 
 
 def summary_table(summary: Mapping[str, Any]) -> RenderableType:
@@ -97,6 +109,47 @@ def summary_table(summary: Mapping[str, Any]) -> RenderableType:
     if "difference" in summary:
         lines.append(Text(_difference_in_words(summary)))
     return Group(*lines)
+
+
+def comparison_table(summaries: Sequence[Mapping[str, Any]]) -> Table:
+    """Several sessions, one a line: base, label consistency, what the paper says of both, and the gain."""
+    table = Table(
+        title="Test accuracy %: ours, mean±standard deviation, and (the paper's)",
+        title_justify="left",
+        title_style="bold",
+    )
+    table.add_column("graph, labels\nper class", no_wrap=True)
+    table.add_column("base", no_wrap=True)
+    for heading in ("base alone", "with label\nconsistency", "gain,\n95 % interval"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for summary in summaries:
+        first, last = summary["stages"][0], summary["stages"][-1]
+        table.add_row(
+            f"{_title(summary)}, {summary['split']['labels_per_class'] or 20}",
+            first["method"].upper(),
+            _beside_paper(first),
+            _beside_paper(last),
+            Text(_gain(summary["difference"])),
+        )
+    return table
+
+
+def _title(summary: Mapping[str, Any]) -> str:
+    from lcgnn.datasets import DATASETS
+
+    return DATASETS[summary["dataset"]].title
+
+
+def _beside_paper(stage: Mapping[str, Any]) -> str:
+    ours = f"{100 * stage['mean']:.1f}±{100 * stage['std']:.1f}"
+    return f"{ours} ({stage['paper']['mean']:.1f})" if stage["paper"] else ours
+
+
+def _gain(difference: Mapping[str, Any]) -> str:
+    mean = f"{100 * difference['mean']:+.1f}"
+    if difference["low"] is None:
+        return mean
+    return f"{mean} [{100 * difference['low']:.1f}, {100 * difference['high']:.1f}]"
 
 
 def _split_in_words(summary: Mapping[str, Any]) -> str:

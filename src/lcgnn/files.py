@@ -1,16 +1,25 @@
-"""Writing files so that a reader sees the old one or the whole new one, never a part."""
+"""Files: written so that a reader sees the old one or the whole new one, and read with a clear error."""
 
 from __future__ import annotations
 
 import json
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lcgnn.errors import OutputError
+from lcgnn.errors import ConfigError, OutputError
+
+if TYPE_CHECKING:
+    from importlib.abc import Traversable
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 
 @contextmanager
@@ -45,3 +54,11 @@ def read_json(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise OutputError(f"{path} cannot be read ({error}). Delete it to have it made anew.") from error
+
+
+def read_toml(file: Path | Traversable) -> dict[str, Any]:
+    """Read TOML from a path or from a file of this package, or raise ConfigError that names it."""
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{file} cannot be read: {error}.") from error

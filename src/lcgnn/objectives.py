@@ -6,33 +6,45 @@ distribution that is finally reported.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from lcgnn import consistency
 from lcgnn.consistency import Reduction
-from lcgnn.kernels.objective import label_consistency_loss, label_consistency_scores
+from lcgnn.kernels import fused
+from lcgnn.kernels.objective import label_consistency_loss, label_consistency_scores, loss_and_gradient
 from lcgnn.sparse import SparseMatrix
 
 
-class Objective(Protocol):
+class Objective(ABC):
     """The contract between the training loop and what is being optimised."""
 
+    @abstractmethod
     def loss(self, logits: Tensor) -> Tensor:
         """What is minimised: a scalar that reads the labels of training nodes only."""
 
+    def loss_and_gradient(self, logits: Tensor) -> tuple[float, Tensor]:
+        """The loss, and its gradient (N, C) by the logits."""
+        leaf = logits.detach().requires_grad_()
+        with torch.enable_grad():
+            loss = self.loss(leaf)
+        (gradient,) = torch.autograd.grad(loss, leaf)
+        return loss.item(), gradient
+
+    @abstractmethod
     def scores(self, logits: Tensor, nodes: Tensor) -> tuple[float, int]:
         """Mean cross-entropy at the nodes and how many of them are right."""
 
+    @abstractmethod
     def distribution(self, logits: Tensor) -> Tensor:
         """The label distribution (N, C) that predictions are made from."""
 
 
 @dataclass(frozen=True, eq=False)
-class CrossEntropy:
+class CrossEntropy(Objective):
     """The base models' objective: softmax and cross-entropy."""
 
     labels: Tensor
@@ -51,7 +63,7 @@ class CrossEntropy:
 
 
 @dataclass(frozen=True, eq=False)
-class AdjacencyAggregation:
+class AdjacencyAggregation(Objective):
     r"""The paper's ablation without label consistency: :math:`\hat Z = \hat A Z`, cross-entropy.
 
     Rows of A-hat do not sum to one, and neither do those of A-hat Z: the loss takes them as they are, as the
@@ -78,7 +90,7 @@ class AdjacencyAggregation:
 
 
 @dataclass(frozen=True, eq=False)
-class LabelConsistencyObjective:
+class LabelConsistencyObjective(Objective):
     """The paper's objective: aggregation by agreement, cross-entropy and the pairwise regulariser."""
 
     labels: Tensor
@@ -88,6 +100,11 @@ class LabelConsistencyObjective:
 
     def loss(self, logits: Tensor) -> Tensor:
         return label_consistency_loss(logits, self.labels, self.train, self.weight, self.reduction)
+
+    def loss_and_gradient(self, logits: Tensor) -> tuple[float, Tensor]:
+        if not fused(logits):
+            return super().loss_and_gradient(logits)
+        return loss_and_gradient(logits, self.labels, self.train, self.weight, self.reduction)
 
     def scores(self, logits: Tensor, nodes: Tensor) -> tuple[float, int]:
         return label_consistency_scores(logits, self.labels, nodes)

@@ -47,6 +47,11 @@ class SparseMatrix:
         product: Tensor = _Product.apply(dense, self)  # type: ignore[no-untyped-call]
         return product
 
+    def product_plus(self, dense: Tensor, bias: Tensor) -> Tensor:
+        """``self @ dense + bias`` for a (D,) bias."""
+        product: Tensor = _ProductPlus.apply(dense, bias, self)  # type: ignore[no-untyped-call]
+        return product
+
     def dropout(self, dropout: Dropout) -> SparseMatrix:
         """Drop stored entries: the same as dropout on the dense matrix, since a zero stays zero."""
         if not dropout.rate:
@@ -74,6 +79,17 @@ class _Product(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, None]:
         return ctx.sparse.transpose @ grad_output.contiguous(), None
+
+
+class _ProductPlus(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, dense: Tensor, bias: Tensor, sparse: SparseMatrix) -> Tensor:
+        ctx.sparse = sparse
+        return (sparse.matrix @ dense).add_(bias)
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, Tensor, None]:
+        return ctx.sparse.transpose @ grad_output.contiguous(), grad_output.sum(dim=0), None
 
 
 class GraphTensors:

@@ -6,8 +6,9 @@ networks and objectives only by their contracts.
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,13 +18,14 @@ from torch import Tensor
 
 from lcgnn.checkpoint import Checkpoint, CheckpointFile, Outcome
 from lcgnn.errors import ConfigError
+from lcgnn.kernels.adam import Adam
 from lcgnn.kernels.dropout import derive_key
 from lcgnn.models.network import Network
 from lcgnn.objectives import Objective
 from lcgnn.sparse import GraphTensors
 
-Selection = Literal["accuracy", "loss", "last"]
-SELECTIONS: tuple[Selection, ...] = ("accuracy", "loss", "last")
+Selection = Literal["accuracy", "loss", "both", "stopped", "last"]
+SELECTIONS: tuple[Selection, ...] = ("accuracy", "loss", "both", "stopped", "last")
 
 
 @dataclass(frozen=True)
@@ -34,11 +36,15 @@ class Phase:
         name: Of the phase, for progress and records.
         epochs: At most so many.
         learning_rate: Adam's.
-        weight_decay: L2 penalty on all parameters.
+        weight_decay: L2 penalty.
         selection: Keep the epoch with the highest validation accuracy (ties to the lower loss), the one with
-            the lowest validation loss, or the last one, which reads no validation label.
-        stop_window: Stop when the validation loss exceeds its mean over this many epochs before; only after
-            half of the epochs. 0 never stops.
+            the lowest validation loss, the latest that no epoch before it beats in either of the two ("both"),
+            the one at which early stopping stopped, or the last one, which reads no validation label.
+        stop_window: Stop when the validation loss exceeds its mean over this many epochs before. 0 never stops.
+        stop_after: The epochs before ``stop_window`` may stop anything; None for half of all epochs.
+        patience: Stop after so many epochs in a row in which neither the highest validation accuracy nor the
+            lowest validation loss so far improved. 0 never stops.
+        decayed: Names of the parameters that weight decay applies to; None for all.
     """
 
     name: str
@@ -47,6 +53,9 @@ class Phase:
     weight_decay: float
     selection: Selection
     stop_window: int = 0
+    stop_after: int | None = None
+    patience: int = 0
+    decayed: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.epochs < 1:
@@ -103,7 +112,7 @@ class Trainer:
     def run(self, phase: Phase, objective: Objective) -> Outcome:
         """Train until the phase ends; the network is left with the last epoch's parameters."""
         started = time.perf_counter() - self.seconds
-        loop = _Loop(self, phase, objective)
+        loop = Loop(self, phase, objective)
         if self._resumed:
             if len(self._finished) < len(self._resumed.finished):
                 self._finished.append(self._resumed.finished[len(self._finished)])
@@ -119,7 +128,7 @@ class Trainer:
         return self._finished[-1]
 
 
-class _Loop:
+class Loop:
     """One phase under way. Epoch e is the state after e optimiser steps.
 
     A forward pass serves twice: its part without dropout is the validation pass of the epoch before.
@@ -135,50 +144,39 @@ class _Loop:
                 "Use selection 'last'."
             )
         self.parameters = dict(self.network.named_parameters())
-        # A fused step exists for CPU and CUDA; elsewhere torch chooses.
-        fused = trainer.graph.device.type in ("cpu", "cuda")
-        self.optimizer = torch.optim.Adam(
-            self.parameters.values(),
-            lr=phase.learning_rate,
-            weight_decay=phase.weight_decay,
-            fused=fused,
-        )
+        self.passes = self.network.passes(trainer.graph)
+        self.optimizer = Adam(self.parameters, phase.learning_rate, _weight_decay(self.parameters, phase))
         self.epoch = 0
         self.last_loss = float("nan")
         self.curve: list[tuple[float, float, float]] = []
         self.best_epoch = 0
         self.best_state: dict[str, Tensor] = {}
+        self.watch = _Watch()
 
     def step(self) -> bool:
         """Validate the current epoch and, unless the phase ends here, take one optimiser step."""
-        graph = self.trainer.graph
-        embedding = self.network.embed(graph)
+        self.passes.begin()
         if self.epoch:
-            self._record(embedding)
+            self._record()
         if self.epoch == self.phase.epochs or self._stops_early():
             if not self.validates:
                 self._keep()
             return False
         key = derive_key(self.trainer.seed, self.phase.name, self.epoch)
-        loss = self.objective.loss(self.network.readout(graph, embedding, key))
-        self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
+        self.last_loss, gradient = self.objective.loss_and_gradient(self.passes.train(key))
+        self.passes.backward(gradient)
         self.optimizer.step()
-        self.last_loss = loss.item()
         self.epoch += 1
         return True
 
-    @torch.no_grad()
-    def _record(self, embedding: Tensor | None) -> None:
+    def _record(self) -> None:
         nodes = self.trainer.validation
         validation_loss = accuracy = float("nan")
         if self.validates:
-            logits = self.network.readout(
-                self.trainer.graph, None if embedding is None else embedding.detach(), None
-            )
-            validation_loss, correct = self.objective.scores(logits, nodes)
+            validation_loss, correct = self.objective.scores(self.passes.validate(), nodes)
             accuracy = correct / nodes.shape[0]
         self.curve.append((self.last_loss, validation_loss, accuracy))
+        self.watch.add(validation_loss, accuracy)
         if self.validates and self._improves():
             self._keep()
         if self.trainer._progress:
@@ -197,8 +195,12 @@ class _Loop:
             return True
         _, loss, accuracy = self.curve[-1]
         _, best_loss, best_accuracy = self.curve[self.best_epoch - 1]
+        if self.phase.selection == "stopped":
+            return True
         if self.phase.selection == "loss":
             return loss < best_loss
+        if self.phase.selection == "both":
+            return self.watch.unbeaten
         return (accuracy, -loss) > (best_accuracy, -best_loss)
 
     def _keep(self) -> None:
@@ -206,8 +208,11 @@ class _Loop:
         self.best_state = {name: value.detach().clone() for name, value in self.parameters.items()}
 
     def _stops_early(self) -> bool:
+        if self.phase.patience and self.watch.stale >= self.phase.patience:
+            return True
         window = self.phase.stop_window
-        if not self.validates or not window or self.epoch <= max(self.phase.epochs // 2, window):
+        after = self.phase.epochs // 2 if self.phase.stop_after is None else self.phase.stop_after
+        if not self.validates or not window or self.epoch <= max(after, window):
             return False
         before = [loss for _, loss, _ in self.curve[-window - 1 : -1]]
         return self.curve[-1][1] > sum(before) / len(before)
@@ -217,18 +222,13 @@ class _Loop:
 
     def checkpoint(self) -> Checkpoint:
         """Everything that the rest of the run depends on."""
-        moments = {
-            f"{name}.{moment}": value
-            for name, parameter in self.parameters.items()
-            for moment, value in self.optimizer.state[parameter].items()
-        }
         return Checkpoint(
             seconds=self.trainer.seconds,
             finished=self.trainer._finished,
             epoch=self.epoch,
             last_loss=self.last_loss,
             parameters={name: value.detach() for name, value in self.parameters.items()},
-            moments=moments,
+            moments=self.optimizer.moments(),
             current=self.outcome(),
         )
 
@@ -238,9 +238,38 @@ class _Loop:
         self.epoch, self.last_loss = saved.epoch, saved.last_loss
         for name, parameter in self.parameters.items():
             parameter.copy_(saved.parameters[name])
-            self.optimizer.state[parameter] = {
-                moment: saved.moments[f"{name}.{moment}"].to(parameter.device)
-                for moment in ("step", "exp_avg", "exp_avg_sq")
-            }
+        self.optimizer.restore(saved.epoch, saved.moments)
         self.best_epoch, self.best_state = saved.current.best_epoch, saved.current.best_state
         self.curve = [(row[0], row[1], row[2]) for row in saved.current.history.tolist()]
+        self.watch = _Watch()
+        for _, validation_loss, accuracy in self.curve:
+            self.watch.add(validation_loss, accuracy)
+
+
+class _Watch:
+    """The best validation scores so far, and for how many epochs they have stood.
+
+    An epoch without validation (NaN) improves nothing and counts for nothing.
+    """
+
+    def __init__(self) -> None:
+        self.lowest_loss, self.highest_accuracy = float("inf"), 0.0
+        self.stale = 0
+        self.unbeaten = False
+
+    def add(self, loss: float, accuracy: float) -> None:
+        """Take in an epoch; ``unbeaten`` says whether no epoch before it was better in either score."""
+        self.unbeaten = loss <= self.lowest_loss and accuracy >= self.highest_accuracy
+        improved = loss < self.lowest_loss or accuracy > self.highest_accuracy
+        self.stale = 0 if improved or math.isnan(loss) else self.stale + 1
+        self.lowest_loss = min(self.lowest_loss, loss)
+        self.highest_accuracy = max(self.highest_accuracy, accuracy)
+
+
+def _weight_decay(parameters: Mapping[str, Tensor], phase: Phase) -> dict[str, float]:
+    """The weight decay of every parameter."""
+    decayed = parameters.keys() if phase.decayed is None else set(phase.decayed)
+    unknown = decayed - parameters.keys()
+    if unknown:
+        raise ConfigError(f"Weight decay names {sorted(unknown)}; the network has {', '.join(parameters)}.")
+    return {name: phase.weight_decay if name in decayed else 0.0 for name in parameters}

@@ -346,9 +346,7 @@ def test_datasets_are_loaded_by_name_in_any_case(cora):
 
 
 def test_an_unknown_dataset_is_told_with_the_nearest_and_all_names():
-    with pytest.raises(
-        ConfigError, match=r"'Citeser'\. Did you mean 'citeseer'\? Known: cora, citeseer, pubmed"
-    ):
+    with pytest.raises(ConfigError, match=r"'Citeser'\. Did you mean 'citeseer'\? Known: cora, citeseer, pubmed"):
         load("Citeser")
     with pytest.raises(ConfigError, match=r"'karate'\. Known: cora"):
         load("karate")

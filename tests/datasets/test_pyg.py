@@ -119,9 +119,7 @@ def test_links_are_merged_into_undirected_edges_on_request():
         (one_way(), "more than once.*undirected=True"),
         (Data(edge_index=torch.tensor([[0], [1]]), num_nodes=2), "directed.*undirected=True"),
         (
-            Data(
-                edge_index=torch.tensor([[0, 1], [1, 0]]), edge_weight=torch.tensor([1.0, 2.0]), num_nodes=2
-            ),
+            Data(edge_index=torch.tensor([[0, 1], [1, 0]]), edge_weight=torch.tensor([1.0, 2.0]), num_nodes=2),
             "weights differ.*undirected=True",
         ),
         (Data(x=torch.ones(2, 2)), "no edge_index"),

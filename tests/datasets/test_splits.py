@@ -76,9 +76,7 @@ def test_a_random_split_never_names_an_unlabelled_node(citeseer):
 
 def test_too_few_labelled_nodes_for_validation_and_test_are_told_with_the_numbers():
     graph = graph_with([0, 0, 1, 1, -1, -1])
-    with pytest.raises(
-        DataError, match=r"1 validation and 2 test .* after 2 training nodes 2 labelled nodes"
-    ):
+    with pytest.raises(DataError, match=r"1 validation and 2 test .* after 2 training nodes 2 labelled nodes"):
         random_split(graph, labels_per_class=1, num_validation=1, num_test=2, seed=0)
 
 

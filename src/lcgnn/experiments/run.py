@@ -4,22 +4,95 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
+import platform
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from lcgnn import __version__
 from lcgnn.artifacts import PredictionFormat, save_metrics, save_model, save_predictions
 from lcgnn.checkpoint import CheckpointFile
 from lcgnn.datasets import load
 from lcgnn.errors import OutputError
 from lcgnn.evaluation import accuracy
 from lcgnn.experiments.spec import RunSpec, fingerprint
+from lcgnn.experiments.store import Store
 from lcgnn.files import read_json, write_json
 from lcgnn.graph import Graph, Split
-from lcgnn.methods import Context, Fit, create
+from lcgnn.methods import Context, Fit, Method, create
 from lcgnn.training import Progress
 
-CHECKPOINT_SECONDS = 15.0
+# Seconds between two checkpoints of a run.
+CHECKPOINT_SECONDS = float(os.environ.get("LCGNN_CHECKPOINT_SECONDS", "15"))
+
+ProgressCallback = Callable[[Progress], None]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run with everything that its specification names: graph, split and method."""
+
+    spec: RunSpec
+
+    @cached_property
+    def data(self) -> tuple[Graph, Split]:
+        graph, public = _loaded(self.spec.dataset)
+        return graph, self.spec.split.make(graph, public)
+
+    @cached_property
+    def method(self) -> Method:
+        return create(self.spec.method, self.spec.dataset, **self.spec.settings)
+
+    @cached_property
+    def identity(self) -> str:
+        """A hash of everything that determines the result."""
+        graph, split = self.data
+        return fingerprint(
+            {
+                "method": self.spec.method,
+                "settings": dataclasses.asdict(self.method),
+                "graph": graph.checksum,
+                "split": split.checksum,
+                "seed": self.spec.seed,
+            }
+        )
+
+    def fit(self, checkpoint: CheckpointFile, device: str, progress: ProgressCallback | None) -> Fit:
+        """Fit from the beginning, or from the checkpoint if there is one."""
+        return self.method.fit(*self.data, self.spec.seed, Context(device, checkpoint, progress))
+
+    def measured(self, fit: Fit) -> dict[str, Any]:
+        """The run's record: what was run, how good every stage is, and with what it was run."""
+        graph, split = self.data
+        return {
+            "run": self.identity,
+            **self.spec.configuration(),
+            "settings": dataclasses.asdict(self.method),
+            "seed": self.spec.seed,
+            "graph": graph.checksum,
+            "seconds": round(fit.seconds, 3),
+            "stages": [
+                {
+                    "name": stage.name,
+                    "best_epoch": stage.best_epoch,
+                    "epochs": len(stage.history),
+                    **_accuracies(stage.label_distribution, graph, split),
+                }
+                for stage in fit.stages
+            ],
+            "environment": _environment(),
+        }
+
+
+@cache
+def _loaded(dataset: str) -> tuple[Graph, Split]:
+    """A dataset is read once a process; a graph cannot be changed."""
+    return load(dataset)
 
 
 def execute(
@@ -28,58 +101,57 @@ def execute(
     *,
     device: str = "auto",
     prediction_format: PredictionFormat = "csv",
-    progress: Callable[[Progress], None] | None = None,
+    progress: ProgressCallback | None = None,
 ) -> dict[str, Any]:
-    """Carry out a run in its folder and return its result; a run that has its result is not repeated.
+    """Carry out a run in a folder of its own and return its record; one that has its record is not repeated.
 
     The folder gets ``result.json``, ``metrics.csv``, ``model.safetensors`` and ``predictions.csv`` (or
     ``.parquet``). The result is written last: if it is there, so is the rest.
     """
-    graph, public = load(spec.dataset)
-    split = spec.split.make(graph, public)
-    method = create(spec.method, spec.dataset, **spec.settings)
-    settings = dataclasses.asdict(method)
-    identity = fingerprint(
-        {
-            "method": spec.method,
-            "settings": settings,
-            "graph": graph.checksum,
-            "split": split.checksum,
-            "seed": spec.seed,
-        }
-    )
-    finished = find_result(folder, identity)
+    run = Run(spec)
+    finished = _finished(folder, run.identity)
     if finished:
         return finished
-    checkpoint = CheckpointFile(folder / "checkpoint.safetensors", identity, every=CHECKPOINT_SECONDS)
-    fit = method.fit(graph, split, spec.seed, Context(device, checkpoint, progress))
-    result = {
-        "run": identity,
+    checkpoint = CheckpointFile(folder / "checkpoint.safetensors", run.identity, every=CHECKPOINT_SECONDS)
+    fit = run.fit(checkpoint, device, progress)
+    record = run.measured(fit)
+    graph, split = run.data
+    description = {
+        **spec.configuration(),
         "seed": spec.seed,
-        "seconds": round(fit.seconds, 3),
-        "settings": settings,
-        "stages": [
-            {
-                "name": stage.name,
-                "best_epoch": stage.best_epoch,
-                "epochs": len(stage.history),
-                **_accuracies(stage.label_distribution, graph, split),
-            }
-            for stage in fit.stages
-        ],
+        "settings": record["settings"],
+        "classes": graph.class_names,
+        "num_features": graph.num_features,
     }
-    _write(folder, spec, fit, graph, split, result, prediction_format)
+    save_model(folder / "model.safetensors", fit, description)
+    save_metrics(folder / "metrics.csv", fit)
+    save_predictions(folder / f"predictions.{prediction_format}", fit, graph, split)
+    write_json(folder / "result.json", record)
     checkpoint.delete()
-    return result
+    return record
 
 
-def find_result(folder: Path, identity: str | None = None) -> dict[str, Any] | None:
-    """The result in a run's folder, or None if there is none or it belongs to another run or is damaged."""
+def keep_record(
+    spec: RunSpec, store: Store, *, device: str = "auto", progress: ProgressCallback | None = None
+) -> dict[str, Any]:
+    """Carry out a run for its record alone, unless the store has it."""
+    run = Run(spec)
+    found = store.find(run.identity)
+    if found:
+        return found
+    checkpoint = CheckpointFile(store.checkpoint(run.identity), run.identity, every=CHECKPOINT_SECONDS)
+    record = run.measured(run.fit(checkpoint, device, progress))
+    store.add(record)
+    checkpoint.delete()
+    return record
+
+
+def _finished(folder: Path, identity: str) -> dict[str, Any] | None:
     try:
-        result: dict[str, Any] = read_json(folder / "result.json")
+        record: dict[str, Any] = read_json(folder / "result.json")
     except OutputError:
         return None
-    return result if identity is None or result.get("run") == identity else None
+    return record if record.get("run") == identity else None
 
 
 def _accuracies(distribution: Any, graph: Graph, split: Split) -> dict[str, float | None]:
@@ -90,23 +162,13 @@ def _accuracies(distribution: Any, graph: Graph, split: Split) -> dict[str, floa
     return {name: None if math.isnan(value) else value for name, value in measured.items()}
 
 
-def _write(
-    folder: Path,
-    spec: RunSpec,
-    fit: Fit,
-    graph: Graph,
-    split: Split,
-    result: dict[str, Any],
-    prediction_format: PredictionFormat,
-) -> None:
-    description = {
-        **spec.configuration(),
-        "seed": spec.seed,
-        "settings": result["settings"],
-        "classes": graph.class_names,
-        "num_features": graph.num_features,
+def _environment() -> dict[str, str]:
+    return {
+        "lcgnn": __version__,
+        "torch": version("torch"),
+        "numpy": version("numpy"),
+        "numba": version("numba"),
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}",
+        "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
-    save_model(folder / "model.safetensors", fit, description)
-    save_metrics(folder / "metrics.csv", fit)
-    save_predictions(folder / f"predictions.{prediction_format}", fit, graph, split)
-    write_json(folder / "result.json", result)

@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from joblib import Parallel, delayed
 from joblib.externals.loky import get_reusable_executor
 
-from lcgnn.artifacts import PredictionFormat
 from lcgnn.experiments.board import Board
-from lcgnn.experiments.run import execute
-from lcgnn.experiments.spec import RunSpec
+from lcgnn.training import Progress
 
-
-@dataclass(frozen=True)
-class Job:
-    """A run and the folder that it writes to."""
-
-    spec: RunSpec
-    folder: Path
+Job = TypeVar("Job")
+CarryOut = Callable[[Job, Callable[[Progress], None]], dict[str, Any]]
 
 
 def available_cores() -> int:
@@ -35,14 +27,9 @@ def available_cores() -> int:
 
 
 def run_jobs(
-    jobs: Sequence[Job],
-    board: Board,
-    *,
-    workers: int,
-    device: str = "auto",
-    prediction_format: PredictionFormat = "csv",
+    carry_out: CarryOut[Job], jobs: Sequence[Job], board: Board, *, workers: int
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Carry out the jobs and yield (position, result) as they finish.
+    """Call ``carry_out(job, progress)`` for every job and yield (position, result) as they finish.
 
     With one worker everything happens in this process. Closing the iterator, or an interrupt, ends the workers;
     their runs can be continued.
@@ -50,12 +37,11 @@ def run_jobs(
     if workers <= 1:
         torch.set_num_threads(1)
         for position, job in enumerate(jobs):
-            yield _carry_out(position, job, board, device, prediction_format)
+            yield _carry_out(carry_out, position, job, board)
         return
     parallel = Parallel(n_jobs=workers, backend="loky", return_as="generator_unordered", batch_size=1)
     tasks = (
-        delayed(_carry_out_in_worker)(position, job, board.path, device, prediction_format)
-        for position, job in enumerate(jobs)
+        delayed(_carry_out_in_worker)(carry_out, position, job, board.path) for position, job in enumerate(jobs)
     )
     finished = False
     try:
@@ -67,23 +53,15 @@ def run_jobs(
 
 
 def _carry_out_in_worker(
-    position: int, job: Job, board: Path, device: str, prediction_format: PredictionFormat
+    carry_out: CarryOut[Job], position: int, job: Job, board: Path
 ) -> tuple[int, dict[str, Any]]:
     # Ctrl-C reaches the whole process group; the parent decides what becomes of the workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch.set_num_threads(1)
-    return _carry_out(position, job, Board(board), device, prediction_format)
+    return _carry_out(carry_out, position, job, Board(board))
 
 
-def _carry_out(
-    position: int, job: Job, board: Board, device: str, prediction_format: PredictionFormat
-) -> tuple[int, dict[str, Any]]:
-    result = execute(
-        job.spec,
-        job.folder,
-        device=device,
-        prediction_format=prediction_format,
-        progress=board.reporter(position),
-    )
+def _carry_out(carry_out: CarryOut[Job], position: int, job: Job, board: Board) -> tuple[int, dict[str, Any]]:
+    result = carry_out(job, board.reporter(position))
     board.finish(position)
     return position, result

@@ -6,6 +6,8 @@ import dataclasses
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +18,10 @@ from lcgnn.device import resolve_device
 from lcgnn.errors import ConfigError, OutputError
 from lcgnn.evaluation import PairedDifference, Summary
 from lcgnn.experiments.board import Board
-from lcgnn.experiments.runner import Job, available_cores, run_jobs
+from lcgnn.experiments.run import ProgressCallback, execute
+from lcgnn.experiments.runner import available_cores, run_jobs
 from lcgnn.experiments.spec import Reported, RunSpec, SplitSpec, fingerprint, paper_results
-from lcgnn.files import read_json, write_json
+from lcgnn.files import read_json, read_toml, write_json
 from lcgnn.methods import create, entry
 
 
@@ -28,7 +31,7 @@ class Session:
 
     Args:
         configuration: What is common to all runs, as plain data.
-        jobs: One a seed.
+        specs: One run a seed.
         folder: Where everything is written.
         device: What to compute on.
         workers: How many processes.
@@ -36,7 +39,7 @@ class Session:
     """
 
     configuration: Mapping[str, Any]
-    jobs: tuple[Job, ...]
+    specs: tuple[RunSpec, ...]
     folder: Path
     device: str
     workers: int
@@ -44,17 +47,12 @@ class Session:
 
     def run(self, board: Board) -> Iterator[tuple[int, dict[str, Any]]]:
         """Carry out the runs and yield (position, result) as they finish; what is done already comes at once."""
-        yield from run_jobs(
-            self.jobs,
-            board,
-            workers=self.workers,
-            device=self.device,
-            prediction_format=self.prediction_format,
-        )
+        carry_out = partial(_carry_out, self.folder, self.device, self.prediction_format)
+        yield from run_jobs(carry_out, self.specs, board, workers=self.workers)
 
     def new_board(self) -> Board:
         """A board with a slot for every run."""
-        return Board(Path(tempfile.mkdtemp(prefix="lcgnn-")) / "progress", len(self.jobs))
+        return Board(Path(tempfile.mkdtemp(prefix="lcgnn-")) / "progress", len(self.specs))
 
 
 def plan(
@@ -107,11 +105,38 @@ def plan(
     _prepare(folder, configuration)
     return Session(
         configuration=configuration,
-        jobs=tuple(Job(spec, folder / f"seed-{spec.seed}") for spec in specs),
+        specs=tuple(specs),
         folder=folder,
         device=device,
         workers=min(workers or available_cores(), seeds),
         prediction_format=prediction_format,
+    )
+
+
+def plan_demo(folder: Path) -> list[Session]:
+    """The sessions of ``demo.toml``, each in a folder of its own."""
+    content = read_toml(resources.files("lcgnn.experiments").joinpath("demo.toml"))
+    return [
+        plan(
+            item["dataset"],
+            item["method"],
+            seeds=item["seeds"],
+            split=SplitSpec(labels_per_class=item.get("labels_per_class")),
+            folder=folder / f"{item['dataset']}-{item['method']}-{item.get('labels_per_class', 20)}",
+        )
+        for item in content["sessions"]
+    ]
+
+
+def _carry_out(
+    folder: Path, device: str, prediction_format: PredictionFormat, spec: RunSpec, progress: ProgressCallback
+) -> dict[str, Any]:
+    return execute(
+        spec,
+        folder / f"seed-{spec.seed}",
+        device=device,
+        prediction_format=prediction_format,
+        progress=progress,
     )
 
 

@@ -5,21 +5,19 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any, Literal
 
+from lcgnn import datasets
 from lcgnn.datasets.splits import first_per_class, random_split
 from lcgnn.errors import ConfigError
+from lcgnn.files import read_toml
 from lcgnn.graph import Graph, Split
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from lcgnn.methods import create, entry
 
 SplitKind = Literal["public", "random"]
 
@@ -80,16 +78,159 @@ class Reported:
     std: float | None = None
 
 
+@dataclass(frozen=True)
+class Column:
+    """A column of an experiment: a dataset and the labels to train on."""
+
+    dataset: str
+    split: SplitSpec
+
+    @property
+    def title(self) -> str:
+        name = datasets.DATASETS[self.dataset].title
+        labels = self.split.labels_per_class
+        return name if labels is None else f"{name}, {labels} labels"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of an experiment: a method with settings, or a stage that its runs pass through.
+
+    Args:
+        name: In the table.
+        method: What is run.
+        stage: Which stage of the run counts; None for the last.
+        settings: Of the method, where they differ from its defaults.
+        compare: Name of the row that this one is compared with, seed by seed.
+        paper: What the paper reports, one a column.
+    """
+
+    name: str
+    method: str
+    stage: str | None
+    settings: Mapping[str, Any]
+    compare: str | None
+    paper: tuple[Reported | None, ...]
+
+    @property
+    def reported_as(self) -> str:
+        """The method whose results the row shows: the base's, if it shows the base."""
+        return self.method if self.stage is None else entry(self.method).family
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A table: rows by columns, each cell run from several seeds."""
+
+    name: str
+    title: str
+    note: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    seeds: int
+
+    def runs(self, row: Row, column: Column, seeds: int) -> list[RunSpec]:
+        """The runs behind one cell; a method whose seeds all give the same runs once."""
+        method = create(row.method, column.dataset, **row.settings)
+        count = 1 if method.deterministic else seeds
+        return [RunSpec(column.dataset, row.method, seed, row.settings, column.split) for seed in range(count)]
+
+    def configuration(self, row: Row, column: Column) -> dict[str, Any]:
+        """What all runs of a cell have in common, as their records say it."""
+        method = create(row.method, column.dataset, **row.settings)
+        return {
+            "dataset": column.dataset,
+            "method": row.method,
+            "settings": dataclasses.asdict(method),
+            "split": dataclasses.asdict(column.split),
+        }
+
+    def all_runs(self, seeds: int) -> Iterator[RunSpec]:
+        """Every run of the experiment, seed by seed, so that early results cover the whole table."""
+        cells = [self.runs(row, column, seeds) for row in self.rows for column in self.columns]
+        for seed in range(seeds):
+            yield from (cell[seed] for cell in cells if seed < len(cell))
+
+
+def load_experiment(name: str) -> Experiment:
+    """An experiment of the paper by its name, or any by the path of its TOML file."""
+    if name in paper_experiments():
+        return paper_experiments()[name]
+    path = Path(name)
+    if path.suffix == ".toml":
+        return _experiment(path.stem, read_toml(path), str(path))
+    raise ConfigError(
+        f"There is no experiment {name!r}. There are {', '.join(paper_experiments())}, and any .toml file."
+    )
+
+
+@cache
+def paper_experiments() -> dict[str, Experiment]:
+    """The tables of the paper by name."""
+    folder = resources.files("lcgnn.experiments").joinpath("paper")
+    files = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name)
+    return {
+        file.name.removesuffix(".toml"): _experiment(file.name.removesuffix(".toml"), read_toml(file), file.name)
+        for file in files
+    }
+
+
 @cache
 def paper_results() -> dict[tuple[str, str, int | None], Reported]:
     """What the paper reports by method, dataset and labels per class (None: the whole public split)."""
-    results = {}
-    for file in resources.files("lcgnn.experiments").joinpath("paper").iterdir():
-        if file.name.endswith(".toml"):
-            table = tomllib.loads(file.read_text(encoding="utf-8"))
-            for row in table["rows"]:
-                for column, reported in zip(table["columns"], row["paper"], strict=True):
-                    if reported:
-                        key = (row["method"], column["dataset"], column.get("labels_per_class"))
-                        results[key] = Reported(*reported)
-    return results
+    return {
+        (row.reported_as, column.dataset, column.split.labels_per_class): reported
+        for experiment in paper_experiments().values()
+        for row in experiment.rows
+        for column, reported in zip(experiment.columns, row.paper, strict=True)
+        if reported
+    }
+
+
+def _experiment(name: str, content: Mapping[str, Any], place: str) -> Experiment:
+    """An experiment from the content of its file, every name in it checked."""
+    try:
+        columns = tuple(_column(item) for item in content["columns"])
+        rows = tuple(_row(item, len(columns)) for item in content["rows"])
+        experiment = Experiment(
+            name,
+            str(content.get("title", name)),
+            str(content.get("note", "")),
+            columns,
+            rows,
+            int(content.get("seeds", 10)),
+        )
+        for row in rows:
+            if row.compare is not None and row.compare not in {other.name for other in rows}:
+                raise ConfigError(f"row {row.name!r} is compared with {row.compare!r}, which is no row")
+            for column in columns:
+                experiment.runs(row, column, 1)
+    except KeyError as error:
+        raise ConfigError(f"{place}: {error.args[0]!r} is missing.") from error
+    except (TypeError, ValueError, AttributeError) as error:
+        raise ConfigError(f"{place}: {error}.") from error
+    except ConfigError as error:
+        raise ConfigError(f"{place}: {error}") from error
+    return experiment
+
+
+def _column(item: Mapping[str, Any]) -> Column:
+    dataset = item["dataset"]
+    if dataset not in datasets.DATASETS:
+        raise ConfigError(f"There is no dataset {dataset!r}; there are {', '.join(datasets.DATASETS)}.")
+    split = SplitSpec(item.get("split", "public"), item.get("labels_per_class"), item.get("split_seed", 0))
+    return Column(dataset, split)
+
+
+def _row(item: Mapping[str, Any], num_columns: int) -> Row:
+    paper = tuple(Reported(*value) if value else None for value in item.get("paper", [[]] * num_columns))
+    if len(paper) != num_columns:
+        raise ConfigError(f"row {item['name']!r} has {len(paper)} figures of the paper for {num_columns} columns")
+    return Row(
+        item["name"],
+        item["method"],
+        item.get("stage"),
+        item.get("settings", {}),
+        item.get("compare"),
+        paper,
+    )

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from lcgnn.kernels import fused
 from lcgnn.kernels.dropout import NO_DROPOUT, Dropout
@@ -31,29 +32,30 @@ class _Activate(torch.autograd.Function):
         x = x.contiguous()
         output = torch.empty_like(x)
         key, scale = dropout.arguments()
-        _forward(x.numpy(), bias.numpy(), elu, key, scale, output.numpy())
+        forward(x.numpy(), bias.numpy(), elu, key, scale, output.numpy())
         ctx.save_for_backward(output)
         ctx.elu, ctx.key, ctx.scale = elu, key, scale
         return output
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, Tensor, None, None]:
         (output,) = ctx.saved_tensors
         grad_x = torch.empty_like(output)
         grad_output = grad_output.contiguous()
-        _backward(
+        backward(
             output.view(-1).numpy(),
             grad_output.view(-1).numpy(),
-            grad_x.view(-1).numpy(),
             ctx.elu,
             ctx.key,
             ctx.scale,
+            grad_x.view(-1).numpy(),
         )
         return grad_x, grad_x.sum(dim=0), None, None
 
 
 @compiled
-def _forward(
+def forward(
     x: NDArray[np.float32],
     bias: NDArray[np.float32],
     elu: bool,
@@ -61,9 +63,15 @@ def _forward(
     scale: np.float32,
     output: NDArray[np.float32],
 ) -> None:
+    """Fill ``output`` (N, D) with the activated, dropped out values."""
     rows, columns = x.shape
     zero, one = np.float32(0), np.float32(1)
     key_bits, threshold = key[0], key[1]
+    if threshold == 0 and not elu:
+        for i in range(rows):
+            for k in range(columns):
+                output[i, k] = max(x[i, k] + bias[k], zero)
+        return
     for i in range(rows):
         first = i * columns
         for k in range(columns):
@@ -77,14 +85,15 @@ def _forward(
 
 
 @compiled
-def _backward(
+def backward(
     output: NDArray[np.float32],
     grad_output: NDArray[np.float32],
-    grad_x: NDArray[np.float32],
     elu: bool,
     key: NDArray[np.uint32],
     scale: np.float32,
+    grad_x: NDArray[np.float32],
 ) -> None:
+    """Fill ``grad_x`` from the output and its gradient, all of them flat."""
     zero = np.float32(0)
     key_bits, threshold = key[0], key[1]
     for k in range(output.size):

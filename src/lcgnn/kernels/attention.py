@@ -14,7 +14,9 @@ sparse product. A pair is an edge of that graph; there are P of them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,7 @@ import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from lcgnn.kernels import fused
 from lcgnn.kernels.csr import csr_tensor
@@ -151,8 +154,8 @@ class _Attend(torch.autograd.Function):
         dropout: Dropout,
     ) -> Tensor:
         hidden = hidden.contiguous()
-        scores = torch.empty(2, pairs.num_rows)
-        attention = torch.empty(pairs.sources.shape[0])
+        scores = hidden.new_empty(2, pairs.num_rows)
+        attention = hidden.new_empty(pairs.sources.shape[0])
         weights = torch.empty_like(attention)
         _scores(hidden.numpy(), source_weight.numpy(), target_weight.numpy(), scores.numpy())
         _attention(
@@ -168,6 +171,7 @@ class _Attend(torch.autograd.Function):
         return pairs.weighted_sum(weights, hidden)
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
         hidden, source_weight, target_weight, scores, attention, weights = ctx.saved_tensors
         pairs: Pairs = ctx.pairs
@@ -175,7 +179,7 @@ class _Attend(torch.autograd.Function):
         grad_output = grad_output.contiguous()
         grad_score, mirrored = torch.empty_like(attention), torch.empty_like(weights)
         grad_scores = torch.empty_like(scores)
-        _grad_score(
+        _grad_score(hidden.shape[1])(
             hidden.numpy(),
             grad_output.numpy(),
             scores.numpy(),
@@ -263,42 +267,47 @@ def _attention(
         weights[p] = attention[p] * scale if random_bits(key_bits, p) >= threshold else zero
 
 
-@compiled
-def _grad_score(
-    hidden: NDArray[np.float32],
-    grad_output: NDArray[np.float32],
-    scores: NDArray[np.float32],
-    attention: NDArray[np.float32],
-    offsets: NDArray[np.int32],
-    sources: NDArray[np.int32],
-    key: NDArray[np.uint32],
-    scale: np.float32,
-    grad_score: NDArray[np.float32],
-    grad_scores: NDArray[np.float32],
-) -> None:
-    """Through dropout, softmax and LeakyReLU, to every pair's score and the attending rows' part of it."""
-    width = hidden.shape[1]
-    zero, one, slope = np.float32(0), np.float32(1), np.float32(NEGATIVE_SLOPE)
-    key_bits, threshold = key[0], key[1]
-    for p in range(attention.size):
-        grad_score[p] = scale if random_bits(key_bits, p) >= threshold else zero
-    for r in range(offsets.size - 1):
-        mean = zero
-        for p in range(offsets[r], offsets[r + 1]):
-            if grad_score[p] != zero:
+@cache
+def _grad_score(width: int) -> Callable[..., None]:
+    """The kernel for heads of one width: only with a constant does the compiler unroll the products over it."""
+
+    @compiled
+    def grad_score_kernel(
+        hidden: NDArray[np.float32],
+        grad_output: NDArray[np.float32],
+        scores: NDArray[np.float32],
+        attention: NDArray[np.float32],
+        offsets: NDArray[np.int32],
+        sources: NDArray[np.int32],
+        key: NDArray[np.uint32],
+        scale: np.float32,
+        grad_score: NDArray[np.float32],
+        grad_scores: NDArray[np.float32],
+    ) -> None:
+        """Through dropout, softmax and LeakyReLU, to every pair's score and the attending rows' part of it."""
+        zero, one, slope = np.float32(0), np.float32(1), np.float32(NEGATIVE_SLOPE)
+        key_bits, threshold = key[0], key[1]
+        for p in range(attention.size):
+            grad_score[p] = scale if random_bits(key_bits, p) >= threshold else zero
+        for r in range(offsets.size - 1):
+            mean, target = zero, scores[1, r]
+            for p in range(offsets[r], offsets[r + 1]):
                 source = sources[p]
                 product = zero
                 for k in range(width):
                     product += grad_output[r, k] * hidden[source, k]
-                grad_score[p] *= product
-                mean += attention[p] * grad_score[p]
-        total = zero
-        for p in range(offsets[r], offsets[r + 1]):
-            grad = attention[p] * (grad_score[p] - mean)
-            grad *= one if scores[0, sources[p]] + scores[1, r] > zero else slope
-            grad_score[p] = grad
-            total += grad
-        grad_scores[1, r] = total
+                product *= grad_score[p]
+                grad_score[p] = product
+                mean += attention[p] * product
+            total = zero
+            for p in range(offsets[r], offsets[r + 1]):
+                grad = attention[p] * (grad_score[p] - mean)
+                grad *= one if scores[0, sources[p]] + target > zero else slope
+                grad_score[p] = grad
+                total += grad
+            grad_scores[1, r] = total
+
+    return grad_score_kernel
 
 
 @compiled

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from lcgnn import consistency
 from lcgnn.consistency import Reduction
@@ -48,28 +49,34 @@ def label_consistency_scores(logits: Tensor, labels: Tensor, nodes: Tensor) -> t
     return loss, int((aggregated[nodes].argmax(dim=1) == labels[nodes]).sum())
 
 
+def loss_and_gradient(
+    logits: Tensor, labels: Tensor, nodes: Tensor, weight: float, reduction: Reduction
+) -> tuple[float, Tensor]:
+    """The fused loss and its gradient (N, C) by the logits, without autograd."""
+    gradient = torch.empty(logits.shape)
+    count = nodes.shape[0] if reduction == "mean" else 1
+    loss = _loss(
+        *_distribution(logits),
+        labels.numpy(),
+        nodes.numpy(),
+        1.0 / count,
+        weight / count**2,
+        gradient.numpy(),
+    )
+    return loss, gradient
+
+
 class _LabelConsistencyLoss(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any, logits: Tensor, labels: Tensor, nodes: Tensor, weight: float, reduction: Reduction
     ) -> Tensor:
-        blocks, agreement, totals = _distribution(logits)
-        gradient = torch.empty(logits.shape)
-        count = nodes.shape[0] if reduction == "mean" else 1
-        loss = _loss(
-            blocks,
-            agreement,
-            totals,
-            labels.numpy(),
-            nodes.numpy(),
-            1.0 / count,
-            weight / count**2,
-            gradient.numpy(),
-        )
+        loss, gradient = loss_and_gradient(logits, labels, nodes, weight, reduction)
         ctx.save_for_backward(gradient)
         return torch.tensor(loss, dtype=torch.float32)
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, None, None, None, None]:
         (gradient,) = ctx.saved_tensors
         return gradient * grad_output, None, None, None, None
@@ -146,24 +153,43 @@ def _score(
     labels: NDArray[np.int64],
     nodes: NDArray[np.int64],
 ) -> tuple[float, int]:
-    num_classes = blocks.shape[1]
-    eps = np.finfo(np.float32).eps
+    num_classes, num_nodes = blocks.shape[1], nodes.size
+    distribution = _gathered(blocks, nodes)
+    normalizer = np.zeros(num_nodes, dtype=np.float32)
+    largest = np.full(num_nodes, -1, dtype=np.float32)
+    best = np.zeros(num_nodes, dtype=np.int32)
+    chosen = np.zeros(num_nodes, dtype=np.float32)
+    score = np.empty(num_nodes, dtype=np.float32)
+    for c in range(num_classes):
+        score[:] = 0
+        for d in range(num_classes):
+            factor = agreement[d, c]
+            for a in range(num_nodes):
+                score[a] += factor * distribution[d, a]
+        total = totals[c]
+        for a in range(num_nodes):
+            normalizer[a] += total * distribution[c, a]
+            best[a] = c if score[a] > largest[a] else best[a]
+            largest[a] = max(largest[a], score[a])
+        for a in range(num_nodes):
+            if labels[nodes[a]] == c:
+                chosen[a] = score[a]
     loss, correct = 0.0, 0
-    for i in nodes:
-        block, k = blocks[i // BLOCK], i % BLOCK
-        normalizer, largest, best, chosen = np.float32(0), np.float32(-1), 0, np.float32(0)
-        for c in range(num_classes):
-            score = np.float32(0)
-            for d in range(num_classes):
-                score += block[d, k] * agreement[d, c]
-            normalizer += block[c, k] * totals[c]
-            if score > largest:
-                largest, best = score, c
-            if c == labels[i]:
-                chosen = score
-        loss -= np.log(chosen / normalizer + eps)
-        correct += best == labels[i]
-    return loss / nodes.size, correct
+    for a in range(num_nodes):
+        loss -= np.log(chosen[a] / normalizer[a] + np.finfo(np.float32).eps)
+        correct += best[a] == labels[nodes[a]]
+    return loss / num_nodes, correct
+
+
+@compiled
+def _gathered(blocks: NDArray[np.float32], nodes: NDArray[np.int64]) -> NDArray[np.float32]:
+    """The (C, L) label distributions of some nodes, classes outermost."""
+    distribution = np.empty((blocks.shape[1], nodes.size), dtype=np.float32)
+    for a in range(nodes.size):
+        block, k = blocks[nodes[a] // BLOCK], nodes[a] % BLOCK
+        for c in range(blocks.shape[1]):
+            distribution[c, a] = block[c, k]
+    return distribution
 
 
 @compiled
@@ -180,10 +206,7 @@ def _loss(
     """The loss; its gradient with respect to the logits is written to ``gradient``."""
     num_classes = blocks.shape[1]
     num_labelled = nodes.size
-    distribution = np.empty((num_classes, num_labelled), dtype=np.float32)
-    for a in range(num_labelled):
-        for c in range(num_classes):
-            distribution[c, a] = blocks[nodes[a] // BLOCK, c, nodes[a] % BLOCK]
+    distribution = _gathered(blocks, nodes)
     grad_distribution = np.zeros((num_classes, num_labelled), dtype=np.float32)
     grad_agreement = np.zeros((num_classes, num_classes), dtype=np.float32)
     grad_totals = np.zeros(num_classes, dtype=np.float32)
@@ -261,9 +284,10 @@ def _regularization(
                 likelihood[b] += z * distribution[c, b]
         for b in range(num_labelled):
             same = labels[b] == labels[a]
-            value = max(likelihood[b] if same else one - likelihood[b], zero) + eps
-            likelihood[b] = value
-            slope[b] = (-one if same else one) / value
+            value = likelihood[b] if same else one - likelihood[b]
+            likelihood[b] = max(value, zero) + eps
+            sign = -one if same else one
+            slope[b] = sign / likelihood[b] if value >= zero else zero
         for start in range(0, num_labelled, _FACTORS_PER_LOG):
             product = 1.0
             for b in range(start, min(start + _FACTORS_PER_LOG, num_labelled)):

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +17,9 @@ from torch import Tensor
 
 from lcgnn.checkpoint import CheckpointFile
 from lcgnn.errors import ConfigError
+from lcgnn.files import read_toml
 from lcgnn.graph import Graph, Split
 from lcgnn.training import Progress
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +80,9 @@ class Method(ABC):
 
     Give every field ``setting(default, "help")``: command line, files and documentation read them from there.
     """
+
+    deterministic: ClassVar[bool] = False
+    """Whether every seed gives the same result, so that one run says it all."""
 
     @abstractmethod
     def fit(self, graph: Graph, split: Split, seed: int = 0, context: Context | None = None) -> Fit:
@@ -149,7 +147,7 @@ def entry(name: str) -> Entry:
 
 
 def create(name: str, dataset: str | None = None, **settings: Any) -> Method:
-    """The method of that name: its preset, then the dataset's defaults, then the given settings."""
+    """The method of that name: the dataset's defaults, over them its preset, over both the given settings."""
     found = entry(name)
     known = settings_of(found.method)
     for key in settings:
@@ -157,7 +155,7 @@ def create(name: str, dataset: str | None = None, **settings: Any) -> Method:
             near = difflib.get_close_matches(key, known, n=1)
             hint = f" Did you mean {near[0]!r}?" if near else f" It has: {', '.join(known)}."
             raise ConfigError(f"{name} has no setting {key!r}.{hint}")
-    defaults = dataset_defaults().get(found.family, {}).get(dataset or "", {})
+    defaults = dataset_defaults().get(found.family, {}).get((dataset or "").lower(), {})
     return found.method(**{**defaults, **found.preset, **settings})
 
 
@@ -169,5 +167,4 @@ def settings_of(method: type[Method]) -> dict[str, dataclasses.Field[Any]]:
 @cache
 def dataset_defaults() -> dict[str, dict[str, dict[str, Any]]]:
     """Settings by family and dataset, from ``defaults.toml``."""
-    text = resources.files("lcgnn.methods").joinpath("defaults.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+    return read_toml(resources.files("lcgnn.methods").joinpath("defaults.toml"))

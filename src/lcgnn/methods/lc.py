@@ -53,6 +53,13 @@ class TwoPhase(Method):
     learning_rate: float = setting(0.01, "Adam's learning rate.")
     weight_decay: float = setting(5e-4, "L2 penalty on all parameters.")
 
+    def __post_init__(self) -> None:
+        # Both check their settings, before any work starts.
+        self.base_phase()
+        self.second_phase()
+        if self.consistency_weight < 0:
+            raise ConfigError(f"consistency_weight is {self.consistency_weight}; it cannot be negative.")
+
     @abstractmethod
     def network(self, num_features: int, num_classes: int, generator: torch.Generator) -> Network:
         """The untrained network, its weights drawn from the generator."""
@@ -73,37 +80,47 @@ class TwoPhase(Method):
         )
         train = _nodes(split.train, tensors)
         stages = []
-        for phase, objective in self._phases(tensors, train):
+        for phase, objective in self.phases(tensors, train):
             outcome = trainer.run(phase, objective)
             stages.append(_stage(network, tensors, outcome, objective))
         return Fit(tuple(stages), _fitted(network, tensors, outcome), trainer.seconds)
 
-    def _phases(self, graph: GraphTensors, train: Tensor) -> list[tuple[Phase, Objective]]:
-        cross_entropy = CrossEntropy(graph.labels, train)
-        last = self.selection == "last"
-        base = Phase(
+    def base_phase(self) -> Phase:
+        """The first phase. Where the last epoch is kept in the end, no validation label is read here either."""
+        return Phase(
             "base",
             self.base_epochs,
             self.learning_rate,
             self.weight_decay,
-            "last" if last else self.base_selection,
+            "last" if self.selection == "last" else self.base_selection,
             self.base_stop_window,
         )
+
+    def second_phase(self) -> Phase | None:
+        """The second phase, if there is one."""
         if self.aggregation is None:
-            return [(base, cross_entropy)]
-        objectives: dict[str, Callable[[], Objective]] = {
-            "consistency": lambda: LabelConsistencyObjective(
+            return None
+        if self.aggregation not in _PHASE_NAMES:
+            raise ConfigError(f"aggregation is {self.aggregation!r}; it can be {', '.join(_PHASE_NAMES)} or null.")
+        name = _PHASE_NAMES[self.aggregation]
+        return Phase(name, self.epochs, self.learning_rate, self.weight_decay, self.selection)
+
+    def phases(self, graph: GraphTensors, train: Tensor) -> list[tuple[Phase, Objective]]:
+        """What to train, how long and for what."""
+        cross_entropy = CrossEntropy(graph.labels, train)
+        phases: list[tuple[Phase, Objective]] = [(self.base_phase(), cross_entropy)]
+        second = self.second_phase()
+        if second is None:
+            return phases
+        if self.aggregation == "consistency":
+            objective: Objective = LabelConsistencyObjective(
                 graph.labels, train, self.consistency_weight, self.reduction
-            ),
-            "adjacency": lambda: AdjacencyAggregation(graph.labels, train, graph.adjacency),
-            "none": lambda: cross_entropy,
-        }
-        if self.aggregation not in objectives:
-            raise ConfigError(f"aggregation is {self.aggregation!r}; it can be {', '.join(objectives)}.")
-        second = Phase(
-            _PHASE_NAMES[self.aggregation], self.epochs, self.learning_rate, self.weight_decay, self.selection
-        )
-        return [(base, cross_entropy), (second, objectives[self.aggregation]())]
+            )
+        elif self.aggregation == "adjacency":
+            objective = AdjacencyAggregation(graph.labels, train, graph.adjacency)
+        else:
+            objective = cross_entropy
+        return [*phases, (second, objective)]
 
 
 _PHASE_NAMES = {"consistency": "label consistency", "adjacency": "adjacency", "none": "control"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from lcgnn.kernels.activation import activate
 from lcgnn.kernels.attention import attend
 from lcgnn.kernels.dropout import NO_DROPOUT, Dropout, derive_key
+from lcgnn.kernels.hidden import hidden_layer
 from lcgnn.models.network import Network, glorot
 from lcgnn.sparse import GraphTensors, dropped_product
 
@@ -56,10 +56,8 @@ class GAT(Network):
 
         projected = dropped_product(graph.features, self.weight_0, dropout("input"))
         attended = attend(projected, self.source_0, self.target_0, graph.neighbourhood, dropout("attention 0"))
-        hidden = activate(attended, self.bias_0, "elu", dropout("hidden"))
-        output = attend(
-            hidden @ self.weight_1, self.source_1, self.target_1, graph.neighbourhood, dropout("attention 1")
-        )
+        hidden = hidden_layer(attended, self.bias_0, self.weight_1, "elu", dropout("hidden"))
+        output = attend(hidden, self.source_1, self.target_1, graph.neighbourhood, dropout("attention 1"))
         if self.output_heads > 1:
             output = output.view(graph.num_nodes, self.output_heads, -1).mean(dim=1)
         return output + self.bias_1

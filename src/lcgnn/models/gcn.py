@@ -5,25 +5,32 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from lcgnn.kernels.activation import activate
-from lcgnn.kernels.dropout import NO_DROPOUT, Dropout
-from lcgnn.models.network import Network, glorot
-from lcgnn.sparse import GraphTensors, dropped_product
+from lcgnn.kernels import fused
+from lcgnn.kernels.dropout import NO_DROPOUT, Dropout, derive_key
+from lcgnn.kernels.hidden import hidden_layer
+from lcgnn.models.gcn_passes import GCNPasses
+from lcgnn.models.network import Network, Passes, glorot
+from lcgnn.sparse import GraphTensors, SparseMatrix, dropped_product
 
 
 class GCN(Network):
     r"""Logits :math:`\hat A\, \mathrm{ReLU}(\hat A X W_0 + b_0)\, W_1 + b_1` (equation 1, with biases).
 
-    Dropout acts on the hidden layer only, as in the LC-GNN authors' code, so the hidden layer before dropout is
-    the same in training and in validation.
+    By default dropout acts on the hidden layer only, as in the LC-GNN authors' code, so the hidden layer before
+    dropout is the same in training and in validation.
 
     Args:
         num_features: F.
         num_classes: C.
         hidden: Width of the hidden layer.
         dropout: Rate on the hidden layer.
+        input_dropout: Rate on the features; above 0 training and validation share nothing.
+        bias: Whether the layers have biases; without, they are zero and not trained.
         generator: Draws the initial weights.
     """
+
+    bias_0: Tensor
+    bias_1: Tensor
 
     def __init__(
         self,
@@ -32,20 +39,39 @@ class GCN(Network):
         *,
         hidden: int = 16,
         dropout: float = 0.5,
+        input_dropout: float = 0.0,
+        bias: bool = True,
         generator: torch.Generator,
     ) -> None:
         super().__init__()
         self.dropout = dropout
+        self.input_dropout = input_dropout
         self.weight_0 = glorot(num_features, hidden, generator=generator)
-        self.bias_0 = nn.Parameter(torch.zeros(hidden))
+        self._add_bias("bias_0", hidden, trained=bias)
         self.weight_1 = glorot(hidden, num_classes, generator=generator)
-        self.bias_1 = nn.Parameter(torch.zeros(num_classes))
+        self._add_bias("bias_1", num_classes, trained=bias)
 
-    def embed(self, graph: GraphTensors) -> Tensor:
-        return graph.adjacency @ dropped_product(graph.features, self.weight_0, NO_DROPOUT)
+    def _add_bias(self, name: str, width: int, *, trained: bool) -> None:
+        if trained:
+            self.register_parameter(name, nn.Parameter(torch.zeros(width)))
+        else:
+            self.register_buffer(name, torch.zeros(width), persistent=False)
+
+    def embed(self, graph: GraphTensors) -> Tensor | None:
+        return None if self.input_dropout else self._first_layer(graph, NO_DROPOUT)
+
+    def _first_layer(self, graph: GraphTensors, dropout: Dropout) -> Tensor:
+        return graph.adjacency @ dropped_product(graph.features, self.weight_0, dropout)
 
     def readout(self, graph: GraphTensors, embedding: Tensor | None, key: int | None) -> Tensor:
-        assert embedding is not None
+        if embedding is None:
+            on_input = NO_DROPOUT if key is None else Dropout(self.input_dropout, derive_key(key, "input"))
+            embedding = self._first_layer(graph, on_input)
         dropout = NO_DROPOUT if key is None else Dropout(self.dropout, key)
-        hidden = activate(embedding, self.bias_0, "relu", dropout)
-        return graph.adjacency @ (hidden @ self.weight_1) + self.bias_1
+        projected = hidden_layer(embedding, self.bias_0, self.weight_1, "relu", dropout)
+        return graph.adjacency.product_plus(projected, self.bias_1)
+
+    def passes(self, graph: GraphTensors) -> Passes:
+        trained = all(bias.requires_grad for bias in (self.bias_0, self.bias_1))
+        plain = not self.input_dropout and trained and isinstance(graph.features, SparseMatrix)
+        return GCNPasses(self, graph) if plain and fused(self.weight_0) else super().passes(graph)

@@ -61,3 +61,10 @@ class LabelConsistency(nn.Module):
     def freeze_agreement(self, *args: Any, **kwargs: Any) -> None:
         """Keep this graph's (C, C) class agreement, so that nodes of another graph are compared with its nodes."""
         self.class_agreement = agreement(self.label_distribution(*args, **kwargs))
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
+        """Make room for a saved agreement: torch loads no buffer where there is none, and misses one that is."""
+        saved = state_dict.get(f"{prefix}class_agreement")
+        device = next((parameter.device for parameter in self.base.parameters()), None)
+        self.class_agreement = None if saved is None else torch.empty_like(saved, device=device)
+        super()._load_from_state_dict(state_dict, prefix, *args)

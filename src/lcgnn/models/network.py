@@ -29,6 +29,44 @@ class Network(nn.Module, ABC):
         """Logits (N, C); with a key for training, without one for prediction."""
         return self.readout(graph, self.embed(graph), key)
 
+    def passes(self, graph: GraphTensors) -> Passes:
+        """How an epoch runs through this network; a network may have a faster way than autograd."""
+        return Passes(self, graph)
+
+
+class Passes:
+    """An epoch's passes through a network: what is shared, then validation, then training and its gradient.
+
+    Args:
+        network: The network.
+        graph: What it runs on.
+    """
+
+    def __init__(self, network: Network, graph: GraphTensors) -> None:
+        self.network, self.graph = network, graph
+        self.embedding: Tensor | None = None
+        self.logits: Tensor | None = None
+
+    def begin(self) -> None:
+        """Compute what validation and training share, with the parameters as they are now."""
+        self.embedding = self.network.embed(self.graph)
+
+    @torch.no_grad()
+    def validate(self) -> Tensor:
+        """Logits (N, C) without dropout."""
+        embedding = None if self.embedding is None else self.embedding.detach()
+        return self.network.readout(self.graph, embedding, None)
+
+    def train(self, key: int) -> Tensor:
+        """Logits (N, C) with dropout."""
+        self.logits = self.network.readout(self.graph, self.embedding, key)
+        return self.logits.detach()
+
+    def backward(self, gradient: Tensor) -> None:
+        """Set every parameter's gradient, given the gradient (N, C) of the last training logits."""
+        assert self.logits is not None
+        self.logits.backward(gradient)  # type: ignore[no-untyped-call]
+
 
 def glorot(*shape: int, generator: torch.Generator) -> nn.Parameter:
     """Glorot and Bengio's uniform initialisation over the last two dimensions."""

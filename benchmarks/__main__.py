@@ -1,0 +1,27 @@
+"""``python -m benchmarks [layer | epoch | training]``: measure, print, and write to benchmarks/results/."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from benchmarks import epoch, layer, training
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("what", nargs="?", default="all", choices=["all", "layer", "epoch", "training"])
+    parser.add_argument("--repeats", type=int, default=7, help="turns that each contender takes [default: 7]")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="[default: 1 2]")
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
+    options = parser.parse_args()
+    if options.what in ("all", "layer"):
+        layer.main(options.out, options.repeats)
+    if options.what in ("all", "epoch"):
+        epoch.main(options.out, options.repeats, tuple(options.threads))
+    if options.what in ("all", "training"):
+        training.main(options.out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,5 @@
+"""``python -m lcgnn`` is ``lcgnn``."""
+
+from lcgnn.cli import main
+
+main()

@@ -1,0 +1,80 @@
+"""Experiments from their names to their tables: what ``lcgnn reproduce`` does."""
+
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lcgnn.errors import ConfigError
+from lcgnn.experiments.board import Board
+from lcgnn.experiments.runner import available_cores
+from lcgnn.experiments.spec import Experiment, RunSpec, load_experiment, paper_experiments
+from lcgnn.experiments.store import Store
+from lcgnn.experiments.study import missing_runs, records_of, run_missing
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """Some experiments, the rows of them that are to be run, and where their records and tables are kept.
+
+    Args:
+        experiments: As their files have them; these are what the tables show.
+        chosen: The same, but only with the rows that are to be run.
+        seeds: Of every cell; None for what each experiment says.
+        store: Of the records.
+        results: Folder for tables and packed records.
+    """
+
+    experiments: tuple[Experiment, ...]
+    chosen: tuple[Experiment, ...]
+    seeds: int | None
+    store: Store
+    results: Path
+
+    @classmethod
+    def of(
+        cls, names: Sequence[str], seeds: int | None, methods: Sequence[str], records: Path, results: Path
+    ) -> Reproduction:
+        """Check the names and open the store."""
+        if seeds is not None and seeds < 1:
+            raise ConfigError(f"At least one seed is needed, not {seeds}.")
+        expanded = [name for given in names for name in (paper_experiments() if given == "all" else [given])]
+        experiments = tuple(load_experiment(name) for name in dict.fromkeys(expanded))
+        packs = (results / f"{experiment.name}.jsonl" for experiment in experiments)
+        store = Store(records, [pack for pack in packs if pack.exists()])
+        return cls(experiments, tuple(_chosen(item, methods) for item in experiments), seeds, store, results)
+
+    def datasets(self) -> list[str]:
+        """The datasets that are needed."""
+        return sorted({column.dataset for item in self.chosen for column in item.columns})
+
+    def missing(self) -> list[RunSpec]:
+        """The runs that have no record."""
+        return missing_runs(self.chosen, self.seeds, self.store)
+
+    def num_done(self) -> int:
+        """How many runs of the chosen rows have one."""
+        records = self.store.all()
+        return sum(len(records_of(item, records)) for item in self.chosen)
+
+    def board(self, size: int) -> Board:
+        """A board with a slot for every run."""
+        return Board(Path(tempfile.mkdtemp(prefix="lcgnn-")) / "progress", max(size, 1))
+
+    def run(
+        self, specs: Sequence[RunSpec], board: Board, *, workers: int | None, device: str
+    ) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Do them, yielding (position, record) as they finish."""
+        count = min(workers or available_cores(), max(len(specs), 1))
+        yield from run_missing(specs, self.store, board, workers=count, device=device)
+
+
+def _chosen(experiment: Experiment, methods: Sequence[str]) -> Experiment:
+    if not methods:
+        return experiment
+    rows = tuple(row for row in experiment.rows if row.method in methods)
+    return dataclasses.replace(experiment, rows=rows)

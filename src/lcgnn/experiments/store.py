@@ -1,0 +1,100 @@
+"""Records on disk: one JSON file a run while they are made, one packed file an experiment to keep."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from lcgnn.errors import OutputError
+from lcgnn.files import read_json, write_json, written_atomically
+
+_log = logging.getLogger(__name__)
+
+_REQUIRED = {"run", "dataset", "method", "settings", "split", "seed", "stages", "seconds"}
+
+
+class Store:
+    """A folder of records, each under the hash of what determines it, and packed files that are read as well.
+
+    Several processes may use a store at once: a record is written whole or not at all, and writing it twice
+    writes the same.
+
+    Args:
+        folder: Where new records go.
+        packs: Packed files with older ones.
+    """
+
+    def __init__(self, folder: Path, packs: Iterable[Path] = ()) -> None:
+        self.folder = folder
+        self._packed: dict[str, dict[str, Any]] = {}
+        for pack in packs:
+            self._packed.update((record["run"], record) for record in read_pack(pack))
+
+    def find(self, identity: str) -> dict[str, Any] | None:
+        """The record of a run, or None; a damaged file is named and counts as none."""
+        if identity in self._packed:
+            return self._packed[identity]
+        path = self._path(identity)
+        if not path.exists():
+            return None
+        try:
+            record = read_json(path)
+        except OutputError as error:
+            _log.warning("%s", error)
+            return None
+        if not isinstance(record, dict) or record.get("run") != identity or _REQUIRED - record.keys():
+            _log.warning("%s is not the record of a run. It is ignored and the run done again.", path)
+            return None
+        return record
+
+    def all(self) -> list[dict[str, Any]]:
+        """Every record that there is, packed or not."""
+        identities = {path.stem for path in self.folder.glob("*.json")} | self._packed.keys()
+        found = (self.find(identity) for identity in sorted(identities))
+        return [record for record in found if record is not None]
+
+    def add(self, record: dict[str, Any]) -> None:
+        """Keep a record."""
+        write_json(self._path(record["run"]), record)
+
+    def checkpoint(self, identity: str) -> Path:
+        """Where an unfinished run keeps its state."""
+        return self.folder / "unfinished" / f"{identity}.safetensors"
+
+    def _path(self, identity: str) -> Path:
+        return self.folder / f"{identity}.json"
+
+
+def write_pack(path: Path, records: Iterable[dict[str, Any]]) -> int:
+    """Write records into one compact file, what many of them share only once; return how many."""
+    groups: dict[str, dict[str, Any]] = {}
+    count = 0
+    for record in sorted(records, key=lambda item: (item["dataset"], item["method"], item["seed"], item["run"])):
+        own = {key: record[key] for key in ("run", "seed", "seconds", "stages", "environment")}
+        shared = {key: value for key, value in record.items() if key not in own}
+        key = json.dumps(shared, sort_keys=True)
+        groups.setdefault(key, {"shared": shared, "runs": []})["runs"].append(own)
+        count += 1
+    lines = [json.dumps(group, separators=(",", ":")) for group in groups.values()]
+    with written_atomically(path) as temporary:
+        temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return count
+
+
+def read_pack(path: Path) -> list[dict[str, Any]]:
+    """The records of a packed file, or OutputError that names the line that is damaged."""
+    records = []
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        raise OutputError(f"{path} cannot be read ({error}).") from error
+    for number, line in enumerate(lines, start=1):
+        try:
+            group = json.loads(line)
+            records += [{**group["shared"], **run} for run in group["runs"]]
+        except (ValueError, KeyError, TypeError) as error:
+            raise OutputError(f"{path}, line {number}: not a packed record. Restore the file.") from error
+    return records

@@ -1,0 +1,127 @@
+"""Whole experiments: plan their runs, do what is missing, gather the records into cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from lcgnn.evaluation import PairedDifference, Summary
+from lcgnn.experiments.board import Board
+from lcgnn.experiments.run import ProgressCallback, Run, keep_record
+from lcgnn.experiments.runner import run_jobs
+from lcgnn.experiments.spec import Experiment, Reported, Row, RunSpec, fingerprint
+from lcgnn.experiments.store import Store
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one row gave in one column.
+
+    Args:
+        accuracies: Test accuracy by seed.
+        seconds: Training time by seed, of the whole run.
+        paper: What the paper reports.
+        difference: From the row that it is compared with, over the seeds that both have.
+    """
+
+    accuracies: dict[int, float]
+    seconds: list[float]
+    paper: Reported | None
+    difference: PairedDifference | None
+
+    @property
+    def summary(self) -> Summary:
+        return Summary.of(list(self.accuracies.values()))
+
+
+def missing_runs(experiments: Sequence[Experiment], seeds: int | None, store: Store) -> list[RunSpec]:
+    """The runs of the experiments that have no record, each once."""
+    missing: dict[str, RunSpec] = {}
+    for experiment in experiments:
+        for spec in experiment.all_runs(seeds or experiment.seeds):
+            identity = Run(spec).identity
+            if identity not in missing and store.find(identity) is None:
+                missing[identity] = spec
+    return list(missing.values())
+
+
+def run_missing(
+    specs: Sequence[RunSpec], store: Store, board: Board, *, workers: int, device: str = "auto"
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Carry out runs over worker processes, their records going to the store as they finish."""
+    yield from run_jobs(partial(_carry_out, store.folder, device), specs, board, workers=workers)
+
+
+def _carry_out(folder: Path, device: str, spec: RunSpec, progress: ProgressCallback) -> dict[str, Any]:
+    return keep_record(spec, Store(folder), device=device, progress=progress)
+
+
+def gather(experiment: Experiment, records: Iterable[dict[str, Any]]) -> dict[tuple[str, int], Cell]:
+    """The experiment's cells by row name and column number, from the records that there are."""
+    found = _by_cell(experiment, records)
+    cells = {}
+    for row in experiment.rows:
+        for position in range(len(experiment.columns)):
+            own = found[row.name, position]
+            if own:
+                accuracies = _accuracies(own, row.stage)
+                cells[row.name, position] = Cell(
+                    accuracies,
+                    [record["seconds"] for record in own],
+                    row.paper[position],
+                    _compared(experiment, row, accuracies, found, position),
+                )
+    return cells
+
+
+def records_of(experiment: Experiment, records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The records that belong to an experiment, each once."""
+    cells = _by_cell(experiment, records)
+    return list({record["run"]: record for cell in cells.values() for record in cell}.values())
+
+
+def _by_cell(
+    experiment: Experiment, records: Iterable[dict[str, Any]]
+) -> dict[tuple[str, int], list[dict[str, Any]]]:
+    """Records by row name and column number, in the order of their seeds; several rows may share theirs."""
+    shared: dict[str, list[dict[str, Any]]] = {}
+    for record in sorted(records, key=lambda item: item["seed"]):
+        shared.setdefault(_configuration_key(record), []).append(record)
+    return {
+        (row.name, position): shared.get(_configuration_key(experiment.configuration(row, column)), [])
+        for row in experiment.rows
+        for position, column in enumerate(experiment.columns)
+    }
+
+
+def _configuration_key(content: Mapping[str, Any]) -> str:
+    return fingerprint({key: content[key] for key in ("dataset", "method", "settings", "split")})
+
+
+def _accuracies(records: list[dict[str, Any]], stage: str | None) -> dict[int, float]:
+    return {
+        record["seed"]: item["test_accuracy"]
+        for record in records
+        for position, item in enumerate(record["stages"], start=1)
+        if item["name"] == stage or (stage is None and position == len(record["stages"]))
+    }
+
+
+def _compared(
+    experiment: Experiment,
+    row: Row,
+    accuracies: dict[int, float],
+    found: dict[tuple[str, int], list[dict[str, Any]]],
+    position: int,
+) -> PairedDifference | None:
+    if row.compare is None:
+        return None
+    other = next(item for item in experiment.rows if item.name == row.compare)
+    others = _accuracies(found[other.name, position], other.stage)
+    common = sorted(accuracies.keys() & others.keys())
+    if not common:
+        return None
+    return PairedDifference.between([accuracies[seed] for seed in common], [others[seed] for seed in common])

@@ -1,0 +1,74 @@
+"""GCN's epoch with its gradient written out, for the CPU: the sparse products and little else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from lcgnn.kernels import activation, dense
+from lcgnn.kernels.dropout import NO_DROPOUT, Dropout
+from lcgnn.models.network import Passes
+from lcgnn.sparse import GraphTensors, SparseMatrix
+
+if TYPE_CHECKING:
+    from lcgnn.models.gcn import GCN
+
+
+class GCNPasses(Passes):
+    """The same numbers as autograd gives, without its bookkeeping.
+
+    Args:
+        network: A GCN without dropout on its input.
+        graph: With sparse features.
+    """
+
+    def __init__(self, network: GCN, graph: GraphTensors) -> None:
+        super().__init__(network, graph)
+        assert isinstance(graph.features, SparseMatrix)
+        self.features, self.adjacency = graph.features, graph.adjacency
+        self.rate = network.dropout
+        # Detached parameters, and their arrays, share their memory with the optimiser's.
+        self.weight_0, self.weight_1 = network.weight_0.detach(), network.weight_1.detach()
+        self.bias_0, self.bias_1 = network.bias_0.detach().numpy(), network.bias_1.detach().numpy()
+        self.parameters = (network.weight_0, network.bias_0, network.weight_1, network.bias_1)
+        self.hidden = torch.empty(graph.num_nodes, self.weight_0.shape[1])
+        self.grad_embedding = torch.empty_like(self.hidden)
+        self.dropout = NO_DROPOUT
+
+    def begin(self) -> None:
+        self.embedding = self.adjacency.matrix @ (self.features.matrix @ self.weight_0)
+
+    def validate(self) -> Tensor:
+        return self._readout(NO_DROPOUT)
+
+    def train(self, key: int) -> Tensor:
+        self.dropout = Dropout(self.rate, key)
+        return self._readout(self.dropout)
+
+    def _readout(self, dropout: Dropout) -> Tensor:
+        assert self.embedding is not None
+        activation.forward(self.embedding.numpy(), self.bias_0, False, *dropout.arguments(), self.hidden.numpy())
+        logits = self.adjacency.matrix @ dense.product(self.hidden, self.weight_1)
+        dense.add_bias(logits.numpy(), self.bias_1)
+        return logits
+
+    def backward(self, gradient: Tensor) -> None:
+        grad_projected = self.adjacency.transpose @ gradient
+        grad_hidden = grad_projected @ self.weight_1.T
+        activation.backward(
+            self.hidden.view(-1).numpy(),
+            grad_hidden.view(-1).numpy(),
+            False,
+            *self.dropout.arguments(),
+            self.grad_embedding.view(-1).numpy(),
+        )
+        gradients = (
+            self.features.transpose @ (self.adjacency.transpose @ self.grad_embedding),
+            self.grad_embedding.sum(dim=0),
+            dense.transposed_product(self.hidden, grad_projected),
+            gradient.sum(dim=0),
+        )
+        for parameter, value in zip(self.parameters, gradients, strict=True):
+            parameter.grad = value

@@ -1,0 +1,103 @@
+"""Experiments as Markdown tables, every number beside the paper's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from lcgnn.evaluation import PairedDifference
+from lcgnn.experiments.reproduce import Reproduction
+from lcgnn.experiments.spec import Experiment, Reported
+from lcgnn.experiments.store import write_pack
+from lcgnn.experiments.study import Cell, gather, records_of
+from lcgnn.files import written_atomically
+
+Cells = Mapping[tuple[str, int], Cell]
+
+
+def write_tables(reproduction: Reproduction) -> Iterator[tuple[Path, str]]:
+    """Write every experiment's table and pack its records beside it, yielding path and Markdown."""
+    records = reproduction.store.all()
+    for experiment in reproduction.experiments:
+        markdown = experiment_markdown(experiment, gather(experiment, records))
+        path = reproduction.results / f"{experiment.name}.md"
+        with written_atomically(path) as temporary:
+            temporary.write_text(markdown + "\n", encoding="utf-8")
+        write_pack(path.with_suffix(".jsonl"), records_of(experiment, records))
+        yield path, markdown
+
+
+def experiment_markdown(experiment: Experiment, cells: Cells) -> str:
+    """A section: the table of accuracies beside the paper's, then the comparisons between rows."""
+    parts = [f"## {experiment.title}", "", _counted(cells), "", *_accuracy_table(experiment, cells)]
+    comparisons = _comparison_table(experiment, cells)
+    if comparisons:
+        parts += ["", *comparisons]
+    if experiment.note:
+        parts += ["", experiment.note]
+    return "\n".join(parts)
+
+
+def _counted(cells: Cells) -> str:
+    counts = sorted({cell.summary.count for cell in cells.values() if cell.summary.count > 1})
+    seeds = " or ".join(str(count) for count in counts) or "1"
+    return (
+        f"Test accuracy in percent, mean ± standard deviation over {seeds} seeds (deterministic methods: once); "
+        "the paper's figure; the difference of the means."
+    )
+
+
+def _accuracy_table(experiment: Experiment, cells: Cells) -> list[str]:
+    headings = [heading for column in experiment.columns for heading in (column.title, "paper", "Δ")]
+    lines = [
+        f"| | {' | '.join(headings)} |",
+        "|---|" + "---:|" * len(headings),
+    ]
+    for row in experiment.rows:
+        shown: list[str] = []
+        for position in range(len(experiment.columns)):
+            cell = cells.get((row.name, position))
+            paper = row.paper[position]
+            shown += [
+                _ours(cell) if cell else "",
+                _paper(paper) if paper else "",
+                f"{100 * cell.summary.mean - paper.mean:+.1f}" if cell and paper else "",
+            ]
+        lines.append(f"| {row.name} | {' | '.join(shown)} |")
+    return lines
+
+
+def _comparison_table(experiment: Experiment, cells: Cells) -> list[str]:
+    compared = [row for row in experiment.rows if row.compare]
+    if not compared:
+        return []
+    titles = [column.title for column in experiment.columns]
+    lines = [
+        "Paired by seed: mean difference in points, its 95 % interval, p of the paired t-test.",
+        "",
+        f"| | {' | '.join(titles)} |",
+        "|---|" + "---:|" * len(titles),
+    ]
+    for row in compared:
+        found = (cells.get((row.name, position)) for position in range(len(titles)))
+        shown = [_difference(cell.difference) if cell and cell.difference else "" for cell in found]
+        lines.append(f"| {row.name} minus {row.compare} | {' | '.join(shown)} |")
+    return lines
+
+
+def _ours(cell: Cell) -> str:
+    summary = cell.summary
+    mean = f"{100 * summary.mean:.1f}"
+    return mean if summary.count == 1 else f"{mean} ± {100 * summary.std:.1f}"
+
+
+def _paper(reported: Reported) -> str:
+    return f"{reported.mean:.1f}" if reported.std is None else f"{reported.mean:.1f} ± {reported.std:.1f}"
+
+
+def _difference(difference: PairedDifference) -> str:
+    mean = f"{100 * difference.mean:+.1f}"
+    if difference.count < 2:
+        return mean
+    p_value = "p < 0.001" if difference.p_value < 0.001 else f"p = {difference.p_value:.2g}"
+    return f"{mean} [{100 * difference.low:+.1f}, {100 * difference.high:+.1f}], {p_value}"

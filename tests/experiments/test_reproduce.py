@@ -1,0 +1,100 @@
+"""A small study through the real command, with real worker processes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+STUDY = """
+title = "A small study"
+seeds = 2
+[[columns]]
+dataset = "cora"
+labels_per_class = 5
+[[rows]]
+name = "GCN"
+method = "lc-gcn"
+stage = "base"
+settings = { base_epochs = 30, epochs = EPOCHS }
+paper = [[69.4, 2.8]]
+[[rows]]
+name = "LC-GCN"
+method = "lc-gcn"
+compare = "GCN"
+settings = { base_epochs = 30, epochs = EPOCHS }
+paper = [[76.3, 1.6]]
+[[rows]]
+name = "LP"
+method = "lp"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, cora: object) -> Path:
+    (tmp_path / "study.toml").write_text(STUDY.replace("EPOCHS", "20"))
+    return tmp_path
+
+
+def reproduce(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "lcgnn", "reproduce", "study.toml", *options],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+
+
+def test_a_study_gives_a_table_and_is_not_repeated(folder: Path) -> None:
+    first = reproduce(folder)
+    assert first.returncode == 0, first.stderr
+    assert "0 runs have a record, 3 are to be done." in first.stdout
+    table = (folder / "results" / "study.md").read_text()
+    assert table in first.stdout
+    assert "| LC-GCN minus GCN |" in table
+    assert "76.3 ± 1.6" in table
+    again = reproduce(folder)
+    assert "3 runs have a record, 0 are to be done." in again.stdout
+    assert (folder / "results" / "study.md").read_text() == table
+
+
+def test_packed_records_alone_are_enough(folder: Path) -> None:
+    assert reproduce(folder).returncode == 0
+    table = (folder / "results" / "study.md").read_text()
+    for path in (folder / "runs" / "records").glob("*.json"):
+        path.unlink()
+    assert "3 runs have a record, 0 are to be done." in reproduce(folder).stdout
+    assert (folder / "results" / "study.md").read_text() == table
+
+
+def test_killing_the_runner_loses_only_what_was_under_way(folder: Path) -> None:
+    (folder / "study.toml").write_text(STUDY.replace("EPOCHS", "400"))
+    records = folder / "runs" / "records"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "lcgnn", "reproduce", "study.toml", "--workers", "2"],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    while process.poll() is None and not any(records.glob("*.json")):
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    kept = {path.name: path.stat().st_mtime_ns for path in records.glob("*.json")}
+    assert kept
+    assert reproduce(folder).returncode == 0
+    for name, written in kept.items():
+        assert (records / name).stat().st_mtime_ns == written
+        assert json.loads((records / name).read_text())["run"] == Path(name).stem
+
+
+def test_only_some_rows_can_be_run(folder: Path) -> None:
+    done = reproduce(folder, "--only", "lp")
+    assert "0 runs have a record, 1 are to be done." in done.stdout

@@ -1,0 +1,103 @@
+from pathlib import Path
+
+import pytest
+
+from lcgnn.errors import ConfigError
+from lcgnn.experiments.spec import (
+    RunSpec,
+    SplitSpec,
+    fingerprint,
+    load_experiment,
+    paper_experiments,
+    paper_results,
+)
+
+GOOD = """
+title = "Mine"
+seeds = 2
+[[columns]]
+dataset = "cora"
+labels_per_class = 5
+[[rows]]
+name = "base"
+method = "lc-gcn"
+stage = "base"
+[[rows]]
+name = "LC"
+method = "lc-gcn"
+compare = "base"
+settings = { epochs = 3 }
+"""
+
+
+def test_the_papers_tables_are_there_with_its_numbers() -> None:
+    assert {"table2", "table3", "table4"} <= paper_experiments().keys()
+    results = paper_results()
+    assert results["lc-gcn", "cora", None].mean == 82.9
+    assert results["gcn", "citeseer", 5].std == 1.9
+    assert results["mlp", "pubmed", None].std is None
+    assert ("monet", "citeseer", None) not in results
+
+
+@pytest.mark.parametrize("name", paper_experiments())
+def test_every_experiment_file_plans_runs_for_all_of_its_cells(name: str) -> None:
+    experiment = paper_experiments()[name]
+    runs = list(experiment.all_runs(2))
+    cells = {(run.dataset, run.split.labels_per_class) for run in runs}
+    assert cells == {(column.dataset, column.split.labels_per_class) for column in experiment.columns}
+    assert {run.method for run in runs} == {row.method for row in experiment.rows}
+    assert {run.seed for run in runs} <= {0, 1}
+
+
+def test_a_deterministic_method_runs_once() -> None:
+    experiment = paper_experiments()["table2"]
+    assert {run.seed for run in experiment.all_runs(5) if run.method == "lp"} == {0}
+
+
+def test_a_file_of_ones_own_is_an_experiment(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(GOOD)
+    experiment = load_experiment(str(tmp_path / "mine.toml"))
+    assert (experiment.name, experiment.title, experiment.seeds) == ("mine", "Mine", 2)
+    assert experiment.configuration(experiment.rows[1], experiment.columns[0])["settings"]["epochs"] == 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('method = "lc-gcn"', 'method = "lc-gnc"', "Did you mean 'lc-gcn'"),
+        ('dataset = "cora"', 'dataset = "coral"', "no dataset 'coral'"),
+        ("epochs = 3", "epoch = 3", "no setting 'epoch'"),
+        ("epochs = 3", "epochs = 0", "at least one epoch"),
+        ('compare = "base"', 'compare = "bas"', "which is no row"),
+        ('name = "LC"\n', "", "'name' is missing"),
+        ("[[columns]]", "[[column]]", "'columns' is missing"),
+        ('name = "LC"', 'name = "LC"\npaper = [[1.0], [2.0]]', "2 figures"),
+        ("title", "title = ", "cannot be read"),
+    ],
+)
+def test_a_mistake_in_a_file_is_named(old: str, new: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(GOOD.replace(old, new))
+    with pytest.raises(ConfigError, match=r"mine\.toml") as raised:
+        load_experiment(str(path))
+    assert message in str(raised.value)
+
+
+def test_an_unknown_experiment_is_answered_with_what_there_is() -> None:
+    with pytest.raises(ConfigError, match="table2, table3, table4"):
+        load_experiment("table9")
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="nowhere"):
+        load_experiment(str(tmp_path / "nowhere.toml"))
+
+
+def test_a_fingerprint_ignores_the_order_of_keys_and_nothing_else() -> None:
+    assert fingerprint({"a": 1, "b": 2}) == fingerprint({"b": 2, "a": 1})
+    assert fingerprint({"a": 1}) != fingerprint({"a": 2})
+
+
+def test_a_run_without_its_seed_is_its_configuration() -> None:
+    first, second = (RunSpec("cora", "gcn", seed, {}, SplitSpec()) for seed in (0, 1))
+    assert first.configuration() == second.configuration()

@@ -1,0 +1,50 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lcgnn.errors import OutputError
+from lcgnn.files import read_json, write_json
+
+
+def test_what_is_written_can_be_read(tmp_path: Path) -> None:
+    write_json(tmp_path / "new" / "folder" / "file.json", {"a": [1, None]})
+    assert read_json(tmp_path / "new" / "folder" / "file.json") == {"a": [1, None]}
+
+
+def test_a_failed_write_keeps_the_old_file_and_leaves_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "file.json"
+    write_json(path, 1)
+    with pytest.raises(TypeError):
+        write_json(path, {"half": object()})
+    assert read_json(path) == 1
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match=r"file/inside\.json"):
+        write_json(tmp_path / "file" / "inside.json", 1)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b'{"a": 1'])
+def test_a_damaged_file_is_named(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "file.json"
+    path.write_bytes(content)
+    with pytest.raises(OutputError, match=r"file\.json"):
+        read_json(path)
+
+
+def test_a_full_disk_is_said_and_keeps_the_old_file(tmp_path: Path) -> None:
+    write_json(tmp_path / "file.json", 1)
+    # A process that may write files of 100 bytes at most meets the same error as one on a full disk.
+    code = (
+        "import resource, pathlib; from lcgnn.files import write_json;"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100));"
+        "write_json(pathlib.Path('file.json'), 'x' * 1000)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "OutputError: Cannot write file.json: File too large." in done.stderr
+    assert read_json(tmp_path / "file.json") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["file.json"]
