@@ -1,0 +1,51 @@
+"""A hidden layer with its projection: the fused form is the plain one."""
+
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lcgnn.kernels import use
+from lcgnn.kernels.dense import add_bias, product, transposed_product
+from lcgnn.kernels.dropout import Dropout
+from lcgnn.kernels.hidden import hidden_layer
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.integers(1, 60),
+    st.integers(1, 20),
+    st.integers(1, 20),
+    st.sampled_from(["relu", "elu"]),
+    st.sampled_from([0.0, 0.6]),
+    st.integers(0, 2**32 - 1),
+)
+def test_value_and_gradients_equal_the_plain_form(rows, width, outputs, activation, rate, key):
+    generator = torch.Generator().manual_seed(key)
+    shapes = ((rows, width), (width,), (width, outputs))
+    inputs = [torch.randn(shape, generator=generator).requires_grad_() for shape in shapes]
+    grad_output = torch.randn(rows, outputs, generator=generator)
+    results = []
+    for choice in ("fused", "plain"):
+        with use(choice):
+            output = hidden_layer(*inputs, activation, Dropout(rate, key))
+            results.append((output, *torch.autograd.grad(output, inputs, grad_output)))
+    for fused, plain in zip(*results, strict=True):
+        torch.testing.assert_close(fused, plain, rtol=1e-4, atol=1e-5 * max(1, rows) ** 0.5 / (1 - rate))
+
+
+@given(st.integers(1, 40), st.integers(1, 20), st.integers(1, 20), st.integers(0, 1000))
+@settings(deadline=None)
+def test_narrow_products_equal_the_usual_ones(rows, width, columns, seed):
+    generator = torch.Generator().manual_seed(seed)
+    tall, weight, other = (
+        torch.randn(shape, generator=generator) for shape in ((rows, width), (width, columns), (rows, columns))
+    )
+    torch.testing.assert_close(product(tall, weight), tall @ weight, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(transposed_product(tall, other), tall.T @ other, rtol=1e-5, atol=1e-5)
+
+
+def test_a_bias_is_added_to_every_row_in_place():
+    matrix, bias = torch.randn(5, 3), torch.randn(3)
+    expected = matrix + bias
+    add_bias(matrix.numpy(), bias.numpy())
+    torch.testing.assert_close(matrix, expected)
