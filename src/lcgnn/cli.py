@@ -161,13 +161,13 @@ def _fetch(dataset: str, console: Any) -> None:
 def _run(session: Session, console: Any) -> dict[str, Any]:
     """Run a session with live progress; Ctrl-C leaves it resumable and says how."""
     from lcgnn.display import result_line, watching
+    from lcgnn.experiments.board import temporary_board
     from lcgnn.experiments.session import save_summary, summarize
 
-    board = session.new_board()
     labels = [f"seed {spec.seed}" for spec in session.specs]
     results = []
     try:
-        with watching(board, labels, console):
+        with temporary_board(len(labels)) as board, watching(board, labels, console):
             for _, result in session.run(board):
                 results.append(result)
                 result_line(result, console)
@@ -257,6 +257,7 @@ def reproduce(
     """
     from lcgnn.display import err, record_line, watching
     from lcgnn.display import out as console
+    from lcgnn.experiments.board import temporary_board
     from lcgnn.experiments.reproduce import Reproduction
     from lcgnn.report.markdown import write_tables
 
@@ -265,10 +266,9 @@ def reproduce(
         _fetch(dataset, err)
     missing = reproduction.missing()
     console.print(f"{reproduction.num_done()} runs have a record, {len(missing)} are to be done.")
-    board = reproduction.board(len(missing))
     labels = [f"{spec.dataset} {spec.method} {spec.seed}" for spec in missing]
     try:
-        with watching(board, labels, console):
+        with temporary_board(len(labels)) as board, watching(board, labels, console):
             for _, record in reproduction.run(missing, board, workers=workers, device=device):
                 record_line(record, console)
     except KeyboardInterrupt:

@@ -108,6 +108,14 @@ def summary_table(summary: Mapping[str, Any]) -> RenderableType:
     lines: list[RenderableType] = [table]
     if "difference" in summary:
         lines.append(Text(_difference_in_words(summary)))
+        if summary["difference"]["mean"] < -0.1:
+            lines.append(
+                Text(
+                    "So large a loss means that the base was not sure enough of its classes when the second phase "
+                    "began: give it more --base-epochs or a higher learning rate.",
+                    style="yellow",
+                )
+            )
     return Group(*lines)
 
 
@@ -179,7 +187,7 @@ def datasets_table(rows: Sequence[Mapping[str, Any]]) -> Table:
         table.add_column(heading, justify="right")
     for row in rows:
         table.add_row(
-            row["name"],
+            Text(row["name"]),
             *(f"{row[key]:,}" for key in ("nodes", "raw_links", "edges", "classes", "features")),
             f"{row['label_rate']:.3f}",
         )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -53,6 +55,13 @@ class Board:
         """The runs under way, each with its slot."""
         slots = np.flatnonzero(self._slots["state"] == RUNNING).tolist()
         return [(slot, _progress(self._slots[slot])) for slot in slots]
+
+
+@contextmanager
+def temporary_board(size: int) -> Iterator[Board]:
+    """A board for so many runs, gone when the block ends."""
+    with TemporaryDirectory(prefix="lcgnn-", ignore_cleanup_errors=True) as folder:
+        yield Board(Path(folder) / "progress", max(size, 1))
 
 
 def _progress(entry: Any) -> Progress:

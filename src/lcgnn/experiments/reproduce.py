@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,10 +59,6 @@ class Reproduction:
         """How many runs of the chosen rows have one."""
         records = self.store.all()
         return sum(len(records_of(item, records)) for item in self.chosen)
-
-    def board(self, size: int) -> Board:
-        """A board with a slot for every run."""
-        return Board(Path(tempfile.mkdtemp(prefix="lcgnn-")) / "progress", max(size, 1))
 
     def run(
         self, specs: Sequence[RunSpec], board: Board, *, workers: int | None, device: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -49,10 +48,6 @@ class Session:
         """Carry out the runs and yield (position, result) as they finish; what is done already comes at once."""
         carry_out = partial(_carry_out, self.folder, self.device, self.prediction_format)
         yield from run_jobs(carry_out, self.specs, board, workers=self.workers)
-
-    def new_board(self) -> Board:
-        """A board with a slot for every run."""
-        return Board(Path(tempfile.mkdtemp(prefix="lcgnn-")) / "progress", len(self.specs))
 
 
 def plan(
