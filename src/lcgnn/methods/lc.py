@@ -132,8 +132,8 @@ def register_network(name: str, title: str) -> Callable[[MethodClass], MethodCla
     For ``register_network("gcn", "GCN")``: gcn, gcn-control, gcn-adjacency, lc-gcn-no-rl and lc-gcn.
     """
     variants: list[tuple[str, str, dict[str, Any]]] = [
-        (name, f"{title} alone (the paper's {title}*).", {"aggregation": None}),
-        (f"lc-{name}", f"{title}, then label consistency and regulariser: the paper's LC-{title}.", {}),
+        (name, f"{title} alone, with the LC-GNN paper's settings.", {"aggregation": None}),
+        (f"lc-{name}", f"LC-{title}: {title}, then label consistency with its regulariser.", {}),
         (
             f"lc-{name}-no-rl",
             f"LC-{title} without the regularisation loss.",
@@ -141,12 +141,12 @@ def register_network(name: str, title: str) -> Callable[[MethodClass], MethodCla
         ),
         (
             f"{name}-adjacency",
-            f"{title}, then label aggregation over the edges: LC-{title} without LC and RL.",
+            f"{title}, then label aggregation over the edges (the ablation without LC and RL).",
             {"aggregation": "adjacency"},
         ),
         (
             f"{name}-control",
-            f"{title}, then as many more epochs as LC-{title} gets, without label consistency.",
+            f"{title} with LC-{title}'s budget, without label consistency: the control.",
             {"aggregation": "none"},
         ),
     ]
