@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lcgnn.kernels import use
-from lcgnn.kernels.dense import add_bias, product, transposed_product
+from lcgnn.kernels.dense import NarrowProduct, add_bias, transposed_product
 from lcgnn.kernels.dropout import Dropout
 from lcgnn.kernels.hidden import hidden_layer
 
@@ -40,12 +40,18 @@ def test_narrow_products_equal_the_usual_ones(rows, width, columns, seed):
     tall, weight, other = (
         torch.randn(shape, generator=generator) for shape in ((rows, width), (width, columns), (rows, columns))
     )
-    torch.testing.assert_close(product(tall, weight), tall @ weight, rtol=1e-5, atol=1e-5)
+    product = NarrowProduct(weight)
+    for _ in range(2):
+        torch.testing.assert_close(product(tall), tall @ weight, rtol=1e-5, atol=1e-5)
+        weight.mul_(2)
     torch.testing.assert_close(transposed_product(tall, other), tall.T @ other, rtol=1e-5, atol=1e-5)
 
 
-def test_a_bias_is_added_to_every_row_in_place():
-    matrix, bias = torch.randn(5, 3), torch.randn(3)
+@given(st.integers(1, 40), st.integers(1, 9), st.integers(0, 1000))
+@settings(deadline=None)
+def test_a_bias_reaches_every_row(rows, columns, seed):
+    generator = torch.Generator().manual_seed(seed)
+    matrix, bias = torch.randn(rows, columns, generator=generator), torch.randn(columns, generator=generator)
     expected = matrix + bias
     add_bias(matrix.numpy(), bias.numpy())
     torch.testing.assert_close(matrix, expected)

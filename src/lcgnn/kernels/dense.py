@@ -1,8 +1,9 @@
-"""Dense products of tall matrices with few columns, and the addition of a bias to one."""
+"""Dense products and sums of tall matrices with few columns, which the usual routines are slow at."""
 
 from __future__ import annotations
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -11,15 +12,27 @@ from lcgnn.kernels.jit import compiled
 # A product with fewer columns than this takes longer than one with this many.
 _COLUMNS = 16
 
+# Rows that are treated as one long row, so that a loop over it is a vector operation.
+_ROWS = 8
 
-def product(tall: Tensor, weight: Tensor) -> Tensor:
-    """``tall @ weight`` for (N, D) and (D, K); the result may be a part of a wider matrix."""
-    width, columns = weight.shape
-    if columns >= _COLUMNS:
-        return tall @ weight
-    padded = weight.new_zeros(width, _COLUMNS)
-    padded[:, :columns] = weight
-    return (tall @ padded)[:, :columns]
+
+class NarrowProduct:
+    """``tall @ weight`` for a (D, K) weight that changes in place and keeps its shape.
+
+    Args:
+        weight: Padded to a width that the product is fast at.
+    """
+
+    def __init__(self, weight: Tensor) -> None:
+        self.weight = weight
+        width, columns = weight.shape
+        self.padded = torch.zeros(width, max(columns, _COLUMNS))
+        self.inner = self.padded[:, :columns]
+
+    def __call__(self, tall: Tensor) -> Tensor:
+        """The product, which may be a part of a wider matrix."""
+        self.inner.copy_(self.weight)
+        return (tall @ self.padded)[:, : self.inner.shape[1]]
 
 
 def transposed_product(tall: Tensor, other: Tensor) -> Tensor:
@@ -29,8 +42,15 @@ def transposed_product(tall: Tensor, other: Tensor) -> Tensor:
 
 @compiled
 def add_bias(matrix: NDArray[np.float32], bias: NDArray[np.float32]) -> None:
-    """Add the (K,) bias to every row of the (N, K) matrix."""
+    """Add the (K,) bias to every row of the contiguous (N, K) matrix."""
     rows, columns = matrix.shape
-    for i in range(rows):
-        for k in range(columns):
-            matrix[i, k] += bias[k]
+    flat, long = matrix.reshape(-1), _ROWS * columns
+    repeated = np.empty(long, dtype=np.float32)
+    for k in range(long):
+        repeated[k] = bias[k % columns]
+    whole = rows // _ROWS * long
+    for start in range(0, whole, long):
+        for k in range(long):
+            flat[start + k] += repeated[k]
+    for k in range(whole, flat.size):
+        flat[k] += repeated[k - whole]

@@ -132,7 +132,7 @@ def register_network(name: str, title: str) -> Callable[[MethodClass], MethodCla
     For ``register_network("gcn", "GCN")``: gcn, gcn-control, gcn-adjacency, lc-gcn-no-rl and lc-gcn.
     """
     variants: list[tuple[str, str, dict[str, Any]]] = [
-        (name, f"{title} alone, with the LC-GNN paper's settings.", {"aggregation": None}),
+        (name, f"{title} alone.", {"aggregation": None}),
         (f"lc-{name}", f"LC-{title}: {title}, then label consistency with its regulariser.", {}),
         (
             f"lc-{name}-no-rl",

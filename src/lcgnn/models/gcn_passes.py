@@ -35,6 +35,7 @@ class GCNPasses(Passes):
         self.parameters = (network.weight_0, network.bias_0, network.weight_1, network.bias_1)
         self.hidden = torch.empty(graph.num_nodes, self.weight_0.shape[1])
         self.grad_embedding = torch.empty_like(self.hidden)
+        self.project = dense.NarrowProduct(self.weight_1)
         self.dropout = NO_DROPOUT
 
     def begin(self) -> None:
@@ -50,7 +51,7 @@ class GCNPasses(Passes):
     def _readout(self, dropout: Dropout) -> Tensor:
         assert self.embedding is not None
         activation.forward(self.embedding.numpy(), self.bias_0, False, *dropout.arguments(), self.hidden.numpy())
-        logits = self.adjacency.matrix @ dense.product(self.hidden, self.weight_1)
+        logits = self.adjacency.matrix @ self.project(self.hidden)
         dense.add_bias(logits.numpy(), self.bias_1)
         return logits
 
