@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks.measure import interleaved, machine, peak_memory, ratio, write
+from benchmarks.measure import in_words, interleaved, machine, peak_memory, print_peak_memory, ratio, write
 from benchmarks.peers import PyGTraining
 from lcgnn.datasets import load
 from lcgnn.methods import create
@@ -162,7 +162,7 @@ def table(content: dict[str, Any]) -> str:
         cells = [_ratio_cell(row["ratios"].get(key)) for key in keys]
         lines.append(f"| {row['dataset']} | {row['model']} | {row['threads']} | {' | '.join(cells)} |")
     lines += _memory_table(content, columns)
-    lines += ["", f"Measured by `python -m benchmarks epoch` on {content['machine']}."]
+    lines += ["", f"Measured by `python -m benchmarks epoch` on {in_words(content['machine'])}."]
     return "\n".join(lines)
 
 
@@ -235,3 +235,4 @@ if __name__ == "__main__":  # a few epochs of one contender, for its memory
         step = contender(*sys.argv[1:4])
         for _ in range(1 if sys.argv[1].startswith("dense") else 3):
             step()
+    print_peak_memory()

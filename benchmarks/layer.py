@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks.measure import interleaved, machine, peak_memory, write
+from benchmarks.measure import in_words, interleaved, machine, peak_memory, print_peak_memory, write
 from benchmarks.peers import aggregate_dense
 from lcgnn.consistency import label_consistency_loss as plain_loss
 from lcgnn.consistency import regularization_loss, safe_log
@@ -59,11 +59,17 @@ def measure(repeats: int) -> dict[str, Any]:
     return {"machine": machine(), "classes": CLASSES, "labelled": LABELLED, "rows": rows}
 
 
-def exponent(rows: list[dict[str, Any]], key: str, form: str, smallest: int = 30_000) -> float:
-    """The power of the number of nodes that time or memory grows with, fitted from ``smallest`` nodes on."""
-    points = [(row["nodes"], row[key][form]) for row in rows if form in row[key] and row["nodes"] >= smallest]
+def exponent(rows: list[dict[str, Any]], form: str, smallest: int = 30_000) -> float:
+    """The power of the number of nodes that time grows with, fitted from ``smallest`` nodes on."""
+    points = [(row["nodes"], row["milliseconds"][form]) for row in rows if row["nodes"] >= smallest]
     sizes, values = np.log(np.array(points)).T
     return float(np.polyfit(sizes, values, 1)[0])
+
+
+def bytes_per_node(smaller: dict[str, Any], larger: dict[str, Any], form: str) -> float:
+    """What every further node costs in memory."""
+    difference = larger["mebibytes"][form] - smaller["mebibytes"][form]
+    return difference * 2**20 / (larger["nodes"] - smaller["nodes"])
 
 
 def table(content: dict[str, Any]) -> str:
@@ -84,10 +90,12 @@ def table(content: dict[str, Any]) -> str:
         lines.append(f"| {row['nodes']:,} | {' | '.join(cells)} |")
     lines += [
         "",
-        f"From 30,000 nodes on, time grows as N^{exponent(rows, 'milliseconds', 'fused'):.2f} (fused) and "
-        f"memory as N^{exponent(rows, 'mebibytes', 'fused'):.2f}.",
+        f"From 30,000 nodes on, the time of the fused form grows as N^{exponent(rows, 'fused'):.2f}. Every further"
+        f" node costs {bytes_per_node(rows[-3], rows[-2], 'fused'):.0f} bytes between the third and the second"
+        f" largest size and {bytes_per_node(rows[-2], rows[-1], 'fused'):.0f} between the two largest; what is there"
+        " from the start is the compiler.",
         "",
-        f"Measured by `python -m benchmarks layer` on {content['machine']}.",
+        f"Measured by `python -m benchmarks layer` on {in_words(content['machine'])}.",
     ]
     return "\n".join(lines)
 
@@ -101,3 +109,4 @@ def main(folder: Path, repeats: int) -> None:
 if __name__ == "__main__":  # one form at one size, for its memory
     if sys.argv[2] != "none":
         steps(int(sys.argv[1]))[sys.argv[2]]()
+    print_peak_memory()

@@ -52,13 +52,17 @@ def ratio(slower: list[float], faster: list[float]) -> dict[str, float]:
 
 
 def peak_memory(module: str, *arguments: str) -> float:
-    """Peak resident memory in MiB of ``python -m module arguments`` in a process of its own."""
+    """Peak resident memory in MiB of ``python -m module arguments``, which ends with ``print_peak_memory()``."""
     command = [sys.executable, "-W", "ignore", "-m", module, *arguments]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    if status:
-        raise RuntimeError(f"{' '.join(command)} failed")
-    return usage.ru_maxrss / 1024
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return float(done.stdout.splitlines()[-1])
+
+
+def print_peak_memory() -> None:
+    """Print this process's own peak in MiB; the kernel's rusage would count its parent's as well."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            print(int(line.split()[1]) / 1024)
 
 
 def machine() -> dict[str, Any]:
@@ -79,6 +83,15 @@ def machine() -> dict[str, Any]:
         "torch_geometric": torch_geometric.__version__,
         "numba": numba.__version__,
     }
+
+
+def in_words(described: Mapping[str, Any]) -> str:
+    """A machine's description for the end of a sentence."""
+    versions = ", ".join(f"{name} {described[name]}" for name in ("torch", "torch_geometric", "numba"))
+    return (
+        f"{described['processor']}, {described['cores']} cores, {described['memory_gib']} GiB, "
+        f"Python {described['python']}, {versions}"
+    )
 
 
 def _processor() -> str:
