@@ -92,8 +92,8 @@ def table(content: dict[str, Any]) -> str:
         "",
         f"From 30,000 nodes on, the time of the fused form grows as N^{exponent(rows, 'fused'):.2f}. Every further"
         f" node costs {bytes_per_node(rows[-3], rows[-2], 'fused'):.0f} bytes between the third and the second"
-        f" largest size and {bytes_per_node(rows[-2], rows[-1], 'fused'):.0f} between the two largest; what is there"
-        " from the start is the compiler.",
+        f" largest size and {bytes_per_node(rows[-2], rows[-1], 'fused'):.0f} between the two largest; what is"
+        " there from the start is the compiler.",
         "",
         f"Measured by `python -m benchmarks layer` on {in_words(content['machine'])}.",
     ]
