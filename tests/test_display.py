@@ -46,10 +46,12 @@ def test_a_collapse_is_explained() -> None:
 
 
 def test_a_comparison_fits_into_80_columns_without_breaking_a_number() -> None:
-    wide = {**SUMMARY, "dataset": "citeseer", "difference": {**SUMMARY["difference"], "mean": 0.18, "low": 0.16}}
+    large = {**SUMMARY["difference"], "mean": 0.181, "low": 0.165, "high": 0.198}
+    few = {"name": "public", "labels_per_class": 15}
+    wide = {**SUMMARY, "dataset": "citeseer", "split": few, "difference": large}
     text = shown(comparison_table([SUMMARY, wide]))
     assert "80.0±1.0 (81.2)" in text
-    assert "+18.0 [16.0, 3.0]" in text
+    assert "+18.1 [16.5, 19.8]" in text
     assert "…" not in text
 
 

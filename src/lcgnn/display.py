@@ -122,11 +122,11 @@ def summary_table(summary: Mapping[str, Any]) -> RenderableType:
 def comparison_table(summaries: Sequence[Mapping[str, Any]]) -> Table:
     """Several sessions, one a line: base, label consistency, what the paper says of both, and the gain."""
     table = Table(
-        title="Test accuracy %: ours, mean±standard deviation, and (the paper's)",
+        title="Test accuracy %: ours, mean±standard deviation, and (the paper's)\nby graph and labels per class",
         title_justify="left",
         title_style="bold",
     )
-    table.add_column("graph, labels\nper class", no_wrap=True)
+    table.add_column("graph,\nlabels", no_wrap=True)
     table.add_column("base", no_wrap=True)
     for heading in ("base alone", "with label\nconsistency", "gain,\n95 % interval"):
         table.add_column(heading, justify="right", no_wrap=True)
