@@ -16,7 +16,7 @@ from lcgnn.models.gat import GAT
 class GATMethod(TwoPhase):
     """Two attention layers, 8 heads of 8 hidden units, dropout 0.6 everywhere.
 
-    The learning rate is the paper's 0.005; the authors' code uses 0.01.
+    The learning rate is the paper's 0.005; the authors' code uses 0.01 (see ``defaults.toml``).
     """
 
     base_epochs: int = setting(1000, "Epochs of the first phase.")

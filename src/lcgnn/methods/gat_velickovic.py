@@ -20,9 +20,7 @@ from lcgnn.methods.gat import GATMethod
 from lcgnn.training import Phase, Selection
 
 
-@register(
-    "gat-velickovic", "GAT as its own paper trains it (Velickovic et al. 2018).", family="gat", aggregation=None
-)
+@register("gat-velickovic", "GAT as its own paper trains it (Velickovic et al. 2018).", aggregation=None)
 @dataclass(frozen=True)
 class VelickovicGAT(GATMethod):
     """Two attention layers, 8 heads of 8 hidden units, dropout 0.6 everywhere, patient early stopping."""
