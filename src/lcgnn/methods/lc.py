@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
-from lcgnn.checkpoint import Outcome
 from lcgnn.consistency import Reduction, agreement
 from lcgnn.device import resolve_device
 from lcgnn.errors import ConfigError
 from lcgnn.graph import Graph, Split
-from lcgnn.methods.base import Context, Fit, Method, MethodClass, Stage, register, setting
+from lcgnn.methods.base import Context, Fit, Method, MethodClass, register, setting
+from lcgnn.methods.phases import fit_in_phases, nodes_on
 from lcgnn.models.network import Network
 from lcgnn.objectives import AdjacencyAggregation, CrossEntropy, LabelConsistencyObjective, Objective
 from lcgnn.sparse import GraphTensors
-from lcgnn.training import Phase, Selection, Trainer
+from lcgnn.training import Phase, Selection
 
 Aggregation = Literal["consistency", "adjacency", "none"]
 
@@ -70,20 +70,9 @@ class TwoPhase(Method):
         tensors = GraphTensors(graph, resolve_device(context.device))
         generator = torch.Generator().manual_seed(seed)
         network = self.network(graph.num_features, graph.num_classes, generator).to(tensors.device)
-        trainer = Trainer(
-            network,
-            tensors,
-            _nodes(split.validation, tensors),
-            seed,
-            checkpoint=context.checkpoint,
-            progress=context.progress,
-        )
-        train = _nodes(split.train, tensors)
-        stages = []
-        for phase, objective in self.phases(tensors, train):
-            outcome = trainer.run(phase, objective)
-            stages.append(_stage(network, tensors, outcome, objective))
-        return Fit(tuple(stages), _fitted(network, tensors, outcome), trainer.seconds)
+        phases = self.phases(tensors, nodes_on(tensors, split.train))
+        fit = fit_in_phases(network, tensors, split, seed, context, phases)
+        return replace(fit, tensors={**fit.tensors, "class_agreement": _agreement(network, tensors, fit)})
 
     def base_phase(self) -> Phase:
         """The first phase. Where the last epoch is kept in the end, no validation label is read here either."""
@@ -159,23 +148,9 @@ def register_network(name: str, title: str) -> Callable[[MethodClass], MethodCla
     return add
 
 
-def _nodes(nodes: object, graph: GraphTensors) -> Tensor:
-    return torch.tensor(nodes, device=graph.device, dtype=torch.int64)
-
-
 @torch.no_grad()
-def _stage(network: Network, graph: GraphTensors, outcome: Outcome, objective: Objective) -> Stage:
-    """The stage's predictions with its chosen parameters; the network keeps the ones that it has."""
-    logits = torch.func.functional_call(network, outcome.best_state, (graph,))
-    distribution = objective.distribution(logits).cpu().numpy()
-    return Stage(outcome.phase, distribution, outcome.history, outcome.best_epoch)
-
-
-@torch.no_grad()
-def _fitted(network: Network, graph: GraphTensors, outcome: Outcome) -> dict[str, Tensor]:
-    """The chosen parameters and the class agreement, which classifies a new node without the old graph."""
-    logits = torch.func.functional_call(network, outcome.best_state, (graph,))
-    class_agreement = agreement(torch.softmax(logits, dim=1))
-    return {name: value.cpu() for name, value in outcome.best_state.items()} | {
-        "class_agreement": class_agreement.cpu()
-    }
+def _agreement(network: Network, graph: GraphTensors, fit: Fit) -> Tensor:
+    """The (C, C) class agreement of the fitted network, which classifies a new node without the old graph."""
+    parameters = {name: value.to(graph.device) for name, value in fit.tensors.items()}
+    logits = torch.func.functional_call(network, parameters, (graph,))
+    return agreement(torch.softmax(logits, dim=1)).cpu()

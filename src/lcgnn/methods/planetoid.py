@@ -20,7 +20,7 @@ by validation, where the published code reports the best test accuracy.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -31,11 +31,12 @@ from torch import Tensor
 from lcgnn.device import resolve_device
 from lcgnn.errors import ConfigError, DataError
 from lcgnn.graph import Features, Graph, Split
-from lcgnn.methods.base import Context, Fit, Method, Stage, register, setting
+from lcgnn.methods.base import Context, Fit, Method, register, setting
+from lcgnn.methods.phases import fit_in_phases, nodes_on
 from lcgnn.models.planetoid import ContextSampler, Planetoid, answers, embed_features
-from lcgnn.objectives import CrossEntropy
+from lcgnn.objectives import CrossEntropy, Objective
 from lcgnn.sparse import GraphTensors, SparseMatrix
-from lcgnn.training import Phase, Selection, Trainer
+from lcgnn.training import Phase, Selection
 
 
 @register("planetoid", "Features and a graph embedding, trained together (Planetoid-T).", inductive=False)
@@ -74,15 +75,17 @@ class PlanetoidMethod(Method):
         split.check(graph)
         tensors = GraphTensors(graph, resolve_device(context.device))
         network = self._network(graph, split, seed).to(tensors.device)
-        validation = torch.tensor(split.validation, device=tensors.device)
-        train = torch.tensor(split.train, device=tensors.device)
-        trainer = Trainer(
-            network, tensors, validation, seed, checkpoint=context.checkpoint, progress=context.progress
-        )
+        phases = self._phases(tensors, nodes_on(tensors, split.train))
+        fit = fit_in_phases(network, tensors, split, seed, context, phases)
+        # The phase on the context alone classifies nothing.
+        return replace(fit, stages=fit.stages[-1:])
+
+    def _phases(self, graph: GraphTensors, train: Tensor) -> list[tuple[Phase, Objective]]:
+        phases: list[tuple[Phase, Objective]] = []
         if self.base_epochs:
             alone = Phase("context", self.base_epochs, self.learning_rate, 0.0, "last")
-            trainer.run(alone, PlanetoidObjective(tensors.labels, train, 0.0, 1.0))
-        phase = Phase(
+            phases.append((alone, PlanetoidObjective(graph.labels, train, 0.0, 1.0)))
+        together = Phase(
             "planetoid",
             self.epochs,
             self.learning_rate,
@@ -90,14 +93,8 @@ class PlanetoidMethod(Method):
             self.selection,
             decayed=("feature_weight",),
         )
-        objective = PlanetoidObjective(tensors.labels, train, 1.0, self.context_weight)
-        outcome = trainer.run(phase, objective)
-        with torch.no_grad():
-            logits = torch.func.functional_call(network, outcome.best_state, (tensors,))
-        distribution = objective.distribution(logits).cpu().numpy()
-        stage = Stage("planetoid", distribution, outcome.history, outcome.best_epoch)
-        fitted = {name: value.cpu() for name, value in outcome.best_state.items()}
-        return Fit((stage,), fitted, trainer.seconds)
+        phases.append((together, PlanetoidObjective(graph.labels, train, 1.0, self.context_weight)))
+        return phases
 
     def _network(self, graph: Graph, split: Split, seed: int) -> Planetoid:
         sampler = ContextSampler(

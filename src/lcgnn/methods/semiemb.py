@@ -25,11 +25,12 @@ from torch import Tensor
 
 from lcgnn.device import resolve_device
 from lcgnn.graph import Graph, Split
-from lcgnn.methods.base import Context, Fit, Method, Stage, register, setting
+from lcgnn.methods.base import Context, Fit, Method, register, setting
+from lcgnn.methods.phases import fit_in_phases, nodes_on
 from lcgnn.models.semiemb import NodePairs, SemiEmb
 from lcgnn.objectives import CrossEntropy
 from lcgnn.sparse import GraphTensors
-from lcgnn.training import Phase, Selection, Trainer
+from lcgnn.training import Phase, Selection
 
 
 @register("semiemb", "Semi-supervised embedding: a perceptron whose hidden layer brings neighbours together.")
@@ -55,24 +56,10 @@ class SemiSupervisedEmbedding(Method):
         split.check(graph)
         tensors = GraphTensors(graph, resolve_device(context.device))
         network = self._network(tensors, torch.Generator().manual_seed(seed))
-        trainer = Trainer(
-            network,
-            tensors,
-            torch.tensor(split.validation, device=tensors.device),
-            seed,
-            checkpoint=context.checkpoint,
-            progress=context.progress,
-        )
         phase = Phase("embedding", self.epochs, self.learning_rate, self.weight_decay, self.selection)
-        train = torch.tensor(split.train, device=tensors.device)
+        train = nodes_on(tensors, split.train)
         objective = EmbeddingObjective(tensors.labels, train, self.embedding_weight)
-        outcome = trainer.run(phase, objective)
-        with torch.no_grad():
-            logits = torch.func.functional_call(network, outcome.best_state, (tensors,))
-        distribution = objective.distribution(logits).cpu().numpy()
-        stage = Stage("semi-supervised embedding", distribution, outcome.history, outcome.best_epoch)
-        fitted = {name: value.cpu() for name, value in outcome.best_state.items()}
-        return Fit((stage,), fitted, trainer.seconds)
+        return fit_in_phases(network, tensors, split, seed, context, [(phase, objective)])
 
     def _network(self, graph: GraphTensors, generator: torch.Generator) -> SemiEmb:
         return SemiEmb(

@@ -1,0 +1,56 @@
+"""What every method with a network does: train it through its phases, and make a stage of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from lcgnn.checkpoint import Outcome
+from lcgnn.graph import Split
+from lcgnn.methods.base import Context, Fit, Stage
+from lcgnn.models.network import Network
+from lcgnn.objectives import Objective
+from lcgnn.sparse import GraphTensors
+from lcgnn.training import Phase, Trainer
+
+
+def fit_in_phases(
+    network: Network,
+    graph: GraphTensors,
+    split: Split,
+    seed: int,
+    context: Context,
+    phases: Sequence[tuple[Phase, Objective]],
+) -> Fit:
+    """Train a network phase after phase; the fit has a stage for each and the last one's chosen parameters."""
+    trainer = Trainer(
+        network,
+        graph,
+        nodes_on(graph, split.validation),
+        seed,
+        checkpoint=context.checkpoint,
+        progress=context.progress,
+    )
+    stages = []
+    for phase, objective in phases:
+        outcome = trainer.run(phase, objective)
+        stages.append(_stage(network, graph, outcome, objective))
+    parameters = {name: value.cpu() for name, value in outcome.best_state.items()}
+    return Fit(tuple(stages), parameters, trainer.seconds)
+
+
+def nodes_on(graph: GraphTensors, nodes: NDArray[np.int64]) -> Tensor:
+    """Node numbers as a tensor where the graph is."""
+    return torch.tensor(nodes, device=graph.device, dtype=torch.int64)
+
+
+@torch.no_grad()
+def _stage(network: Network, graph: GraphTensors, outcome: Outcome, objective: Objective) -> Stage:
+    """The phase's predictions with its chosen parameters; the network keeps the ones that it has."""
+    logits = torch.func.functional_call(network, outcome.best_state, (graph,))
+    distribution = objective.distribution(logits).cpu().numpy()
+    return Stage(outcome.phase, distribution, outcome.history, outcome.best_epoch)
