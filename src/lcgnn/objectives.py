@@ -15,7 +15,13 @@ from torch import Tensor
 from lcgnn import consistency
 from lcgnn.consistency import Reduction
 from lcgnn.kernels import fused
-from lcgnn.kernels.objective import label_consistency_loss, label_consistency_scores, loss_and_gradient
+from lcgnn.kernels.objective import (
+    cross_entropy_gradient,
+    cross_entropy_scores,
+    label_consistency_gradient,
+    label_consistency_loss,
+    label_consistency_scores,
+)
 from lcgnn.sparse import SparseMatrix
 
 
@@ -53,10 +59,13 @@ class CrossEntropy(Objective):
     def loss(self, logits: Tensor) -> Tensor:
         return torch.nn.functional.cross_entropy(logits[self.train], self.labels[self.train])
 
+    def loss_and_gradient(self, logits: Tensor) -> tuple[float, Tensor]:
+        if not fused(logits):
+            return super().loss_and_gradient(logits)
+        return cross_entropy_gradient(logits, self.labels, self.train)
+
     def scores(self, logits: Tensor, nodes: Tensor) -> tuple[float, int]:
-        chosen, labels = logits[nodes], self.labels[nodes]
-        loss = torch.nn.functional.cross_entropy(chosen, labels).item()
-        return loss, int((chosen.argmax(dim=1) == labels).sum())
+        return cross_entropy_scores(logits, self.labels, nodes)
 
     def distribution(self, logits: Tensor) -> Tensor:
         return torch.softmax(logits, dim=1)
@@ -104,7 +113,7 @@ class LabelConsistencyObjective(Objective):
     def loss_and_gradient(self, logits: Tensor) -> tuple[float, Tensor]:
         if not fused(logits):
             return super().loss_and_gradient(logits)
-        return loss_and_gradient(logits, self.labels, self.train, self.weight, self.reduction)
+        return label_consistency_gradient(logits, self.labels, self.train, self.weight, self.reduction)
 
     def scores(self, logits: Tensor, nodes: Tensor) -> tuple[float, int]:
         return label_consistency_scores(logits, self.labels, nodes)

@@ -80,20 +80,20 @@ def _update_plain(adam: Adam, name: str, gradient: Tensor) -> None:
 def _update_fused(adam: Adam, name: str, gradient: Tensor) -> None:
     first, second = adam.BETAS
     parameter, mean, square = adam.flat(name)
-    _update(
-        parameter,
-        gradient.contiguous().view(-1).numpy(),
-        mean,
-        square,
-        np.float32(adam.weight_decay[name]),
-        np.float32(first),
-        np.float32(1 - first),
-        np.float32(second),
-        np.float32(1 - second),
-        np.float32(adam.learning_rate / (1 - first**adam.num_steps)),
-        np.float32(1 / (1 - second**adam.num_steps) ** 0.5),
-        np.float32(adam.EPS),
+    factors = np.array(
+        [
+            adam.weight_decay[name],
+            first,
+            1 - first,
+            second,
+            1 - second,
+            adam.learning_rate / (1 - first**adam.num_steps),
+            1 / (1 - second**adam.num_steps) ** 0.5,
+            adam.EPS,
+        ],
+        dtype=np.float32,
     )
+    _update(parameter, gradient.contiguous().view(-1).numpy(), mean, square, factors)
 
 
 @compiled
@@ -102,15 +102,11 @@ def _update(
     gradient: NDArray[np.float32],
     mean: NDArray[np.float32],
     square: NDArray[np.float32],
-    weight_decay: np.float32,
-    first: np.float32,
-    rest_of_first: np.float32,
-    second: np.float32,
-    rest_of_second: np.float32,
-    rate: np.float32,
-    correction: np.float32,
-    eps: np.float32,
+    factors: NDArray[np.float32],
 ) -> None:
+    weight_decay, first, rest_of_first = factors[0], factors[1], factors[2]
+    second, rest_of_second = factors[3], factors[4]
+    rate, correction, eps = factors[5], factors[6], factors[7]
     # 1 - 0.999 in single precision is off by a twentieth of a thousandth: the rests are computed in double.
     for k in range(parameter.size):
         grad = gradient[k] + weight_decay * parameter[k]

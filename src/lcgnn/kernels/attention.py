@@ -156,16 +156,11 @@ class _Attend(torch.autograd.Function):
         hidden = hidden.contiguous()
         scores = hidden.new_empty(2, pairs.num_rows)
         attention = hidden.new_empty(pairs.sources.shape[0])
-        weights = torch.empty_like(attention)
         _scores(hidden.numpy(), source_weight.numpy(), target_weight.numpy(), scores.numpy())
-        _attention(
-            scores.numpy(),
-            pairs.offsets.numpy(),
-            pairs.sources.numpy(),
-            *dropout.arguments(),
-            attention.numpy(),
-            weights.numpy(),
-        )
+        _attention(scores.numpy(), pairs.offsets.numpy(), pairs.sources.numpy(), attention.numpy())
+        weights = torch.empty_like(attention) if dropout.rate else attention
+        if dropout.rate:
+            _drop(attention.numpy(), *dropout.arguments(), weights.numpy())
         ctx.save_for_backward(hidden, source_weight, target_weight, scores, attention, weights)
         ctx.pairs, ctx.dropout = pairs, dropout
         return pairs.weighted_sum(weights, hidden)
@@ -236,14 +231,10 @@ def _attention(
     scores: NDArray[np.float32],
     offsets: NDArray[np.int32],
     sources: NDArray[np.int32],
-    key: NDArray[np.uint32],
-    scale: np.float32,
     attention: NDArray[np.float32],
-    weights: NDArray[np.float32],
 ) -> None:
-    """Softmax of the pairs' scores row by row, without and with dropout."""
+    """Softmax of the pairs' scores row by row."""
     slope, zero = np.float32(NEGATIVE_SLOPE), np.float32(0)
-    key_bits, threshold = key[0], key[1]
     for r in range(offsets.size - 1):
         target = scores[1, r]
         largest = np.float32(-np.inf)
@@ -263,8 +254,18 @@ def _attention(
         inverse = np.float32(1) / total
         for p in range(offsets[r], offsets[r + 1]):
             attention[p] *= inverse
+
+
+@compiled
+def _drop(
+    attention: NDArray[np.float32],
+    key: NDArray[np.uint32],
+    scale: np.float32,
+    weights: NDArray[np.float32],
+) -> None:
+    key_bits, threshold = key[0], key[1]
     for p in range(attention.size):
-        weights[p] = attention[p] * scale if random_bits(key_bits, p) >= threshold else zero
+        weights[p] = attention[p] * scale if random_bits(key_bits, p) >= threshold else np.float32(0)
 
 
 @cache

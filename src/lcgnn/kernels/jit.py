@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeVar, cast
 
 import numba
@@ -20,11 +21,34 @@ def compiled(function: Function) -> Function:
 
 
 def inlined(function: Function) -> Function:
-    """A scalar helper that is compiled into its callers."""
+    """A helper that is compiled into its callers.
+
+    Compiled functions must not call each other: fresh from the compiler and from the disk they may be linked with
+    different copies of what they call, which round differently, and a run would not repeat to the bit.
+    """
     return cast(
         Function,
         numba.njit(cache=True, inline="always", error_model="numpy", fastmath=_MATH)(function),
     )
+
+
+# A small number that compiled code knows while it is compiled, so that loops over it are unrolled: it is the
+# length of a tuple, which is part of the tuple's type. An empty one says nothing.
+Constant = tuple[int, ...]
+
+_LARGEST_CONSTANT = 8
+
+
+@cache
+def constant(number: int) -> Constant:
+    """A number as a ``Constant``, if it is small enough for this to pay."""
+    return (0,) * number if number <= _LARGEST_CONSTANT else ()
+
+
+@inlined
+def value_of(number: Any, otherwise: Any) -> Any:
+    """Inside compiled code: the constant's value, or the other one if it has none."""
+    return len(number) if len(number) else otherwise
 
 
 @inlined
