@@ -50,25 +50,33 @@ class Objective(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class CrossEntropy(Objective):
-    """The base models' objective: softmax and cross-entropy."""
+class SoftmaxObjective(Objective):
+    """What all objectives have in common whose label distribution is the softmax of the logits."""
 
     labels: Tensor
     train: Tensor
 
-    def loss(self, logits: Tensor) -> Tensor:
+    def cross_entropy(self, logits: Tensor) -> Tensor:
+        """Mean over the training nodes."""
         return torch.nn.functional.cross_entropy(logits[self.train], self.labels[self.train])
-
-    def loss_and_gradient(self, logits: Tensor) -> tuple[float, Tensor]:
-        if not fused(logits):
-            return super().loss_and_gradient(logits)
-        return cross_entropy_gradient(logits, self.labels, self.train)
 
     def scores(self, logits: Tensor, nodes: Tensor) -> tuple[float, int]:
         return cross_entropy_scores(logits, self.labels, nodes)
 
     def distribution(self, logits: Tensor) -> Tensor:
         return torch.softmax(logits, dim=1)
+
+
+class CrossEntropy(SoftmaxObjective):
+    """The base models' objective: softmax and cross-entropy."""
+
+    def loss(self, logits: Tensor) -> Tensor:
+        return self.cross_entropy(logits)
+
+    def loss_and_gradient(self, logits: Tensor) -> tuple[float, Tensor]:
+        if not fused(logits):
+            return super().loss_and_gradient(logits)
+        return cross_entropy_gradient(logits, self.labels, self.train)
 
 
 @dataclass(frozen=True, eq=False)

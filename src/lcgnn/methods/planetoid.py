@@ -34,7 +34,7 @@ from lcgnn.graph import Features, Graph, Split
 from lcgnn.methods.base import Context, Fit, Method, register, setting
 from lcgnn.methods.phases import fit_in_phases, nodes_on
 from lcgnn.models.planetoid import ContextSampler, Planetoid, answers, embed_features
-from lcgnn.objectives import CrossEntropy, Objective
+from lcgnn.objectives import Objective, SoftmaxObjective
 from lcgnn.sparse import GraphTensors, SparseMatrix
 from lcgnn.training import Phase, Selection
 
@@ -121,7 +121,7 @@ class PlanetoidMethod(Method):
 
 
 @dataclass(frozen=True, eq=False)
-class PlanetoidObjective(CrossEntropy):
+class PlanetoidObjective(SoftmaxObjective):
     """Cross-entropy of all three logits of the training nodes, and the context loss of the last column."""
 
     class_weight: float
@@ -129,7 +129,7 @@ class PlanetoidObjective(CrossEntropy):
 
     def loss(self, logits: Tensor) -> Tensor:
         answers = logits[:, :-1].chunk(3, dim=1)
-        classes = torch.stack([super(PlanetoidObjective, self).loss(answer) for answer in answers]).sum()
+        classes = torch.stack([self.cross_entropy(answer) for answer in answers]).sum()
         return self.class_weight * classes + self.context_weight * logits[:, -1].sum()
 
 

@@ -28,7 +28,7 @@ from lcgnn.graph import Graph, Split
 from lcgnn.methods.base import Context, Fit, Method, register, setting
 from lcgnn.methods.phases import fit_in_phases, nodes_on
 from lcgnn.models.semiemb import NodePairs, SemiEmb
-from lcgnn.objectives import CrossEntropy
+from lcgnn.objectives import SoftmaxObjective
 from lcgnn.sparse import GraphTensors
 from lcgnn.training import Phase, Selection
 
@@ -75,10 +75,10 @@ class SemiSupervisedEmbedding(Method):
 
 
 @dataclass(frozen=True, eq=False)
-class EmbeddingObjective(CrossEntropy):
+class EmbeddingObjective(SoftmaxObjective):
     """Cross-entropy of the logits, plus the weighted embedding loss that follows them in the last column."""
 
     weight: float
 
     def loss(self, logits: Tensor) -> Tensor:
-        return super().loss(logits[:, :-1]) + self.weight * logits[:, -1].sum()
+        return self.cross_entropy(logits[:, :-1]) + self.weight * logits[:, -1].sum()
