@@ -1,8 +1,8 @@
 """Sparse matrices as the models need them: products with a cheap backward, real dropout, normalised adjacency.
 
-The products are torch's own (CSR with 32-bit indices, which a CPU runs through its vendor's library). What is
-added here is the backward pass: one product with the transpose, which is kept beside the matrix, or is the
-matrix itself where that is symmetric.
+The products are torch's own (CSR with 32-bit indices, which a CPU runs through its vendor's library), except for
+wide ones. What is added here is the backward pass: one product with the transpose, which is kept beside the
+matrix, or is the matrix itself where that is symmetric.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from lcgnn.errors import DataError
 from lcgnn.graph import Graph
 from lcgnn.kernels import fused
 from lcgnn.kernels.attention import Neighbourhood
-from lcgnn.kernels.csr import csr_tensor
+from lcgnn.kernels.csr import csr_tensor, product
 from lcgnn.kernels.dropout import Dropout
 from lcgnn.kernels.jit import compiled, random_bits
 
@@ -44,21 +44,27 @@ class SparseMatrix:
         return self.matrix.shape
 
     def __matmul__(self, dense: Tensor) -> Tensor:
-        product: Tensor = _Product.apply(dense, self)  # type: ignore[no-untyped-call]
-        return product
+        result: Tensor = _Product.apply(dense, self)  # type: ignore[no-untyped-call]
+        return result
 
     def product_plus(self, dense: Tensor, bias: Tensor) -> Tensor:
         """``self @ dense + bias`` for a (D,) bias."""
-        product: Tensor = _ProductPlus.apply(dense, bias, self)  # type: ignore[no-untyped-call]
-        return product
+        result: Tensor = _ProductPlus.apply(dense, bias, self)  # type: ignore[no-untyped-call]
+        return result
 
     def dropout(self, dropout: Dropout) -> SparseMatrix:
         """Drop stored entries: the same as dropout on the dense matrix, since a zero stays zero."""
         if not dropout.rate:
             return self
-        drop = _drop_fused if fused(self.matrix.values()) else _drop_plain
+        if fused(self.matrix.values()):
+            numbers, numbers_of_transpose = self._numbers_modulo
+            return SparseMatrix(
+                _drop_fused(self.matrix, numbers, dropout),
+                _drop_fused(self.transpose, numbers_of_transpose, dropout),
+            )
         return SparseMatrix(
-            drop(self.matrix, self._numbers[0], dropout), drop(self.transpose, self._numbers[1], dropout)
+            _drop_plain(self.matrix, self._numbers[0], dropout),
+            _drop_plain(self.transpose, self._numbers[1], dropout),
         )
 
     @cached_property
@@ -69,16 +75,22 @@ class SparseMatrix:
         columns_of_transpose, rows_of_transpose = _positions(self.transpose)
         return rows * width + columns, rows_of_transpose * width + columns_of_transpose
 
+    @cached_property
+    def _numbers_modulo(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        """The same modulo 2^32, which is all that a mask depends on."""
+        matrix, transpose = (numbers.numpy().astype(np.uint32) for numbers in self._numbers)
+        return matrix, transpose
+
 
 class _Product(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, dense: Tensor, sparse: SparseMatrix) -> Tensor:
         ctx.sparse = sparse
-        return sparse.matrix @ dense
+        return product(sparse.matrix, dense)
 
     @staticmethod
     def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, None]:
-        return ctx.sparse.transpose @ grad_output.contiguous(), None
+        return product(ctx.sparse.transpose, grad_output.contiguous()), None
 
 
 class _ProductPlus(torch.autograd.Function):
@@ -182,7 +194,7 @@ def _drop_plain(matrix: Tensor, numbers: Tensor, dropout: Dropout) -> Tensor:
     return csr_tensor(matrix.crow_indices(), matrix.col_indices(), values, matrix.shape)
 
 
-def _drop_fused(matrix: Tensor, numbers: Tensor, dropout: Dropout) -> Tensor:
+def _drop_fused(matrix: Tensor, numbers: NDArray[np.uint32], dropout: Dropout) -> Tensor:
     """Only the entries that are kept, so that the product itself gets cheaper as well."""
     offsets, columns, values = matrix.crow_indices(), matrix.col_indices(), matrix.values()
     kept_offsets, kept_columns, kept_values = map(torch.empty_like, (offsets, columns, values))
@@ -190,7 +202,7 @@ def _drop_fused(matrix: Tensor, numbers: Tensor, dropout: Dropout) -> Tensor:
         offsets.numpy(),
         columns.numpy(),
         values.numpy(),
-        numbers.numpy(),
+        numbers,
         *dropout.arguments(),
         kept_offsets.numpy(),
         kept_columns.numpy(),
@@ -204,7 +216,7 @@ def _drop(
     offsets: NDArray[np.int32],
     columns: NDArray[np.int32],
     values: NDArray[np.float32],
-    numbers: NDArray[np.int64],
+    numbers: NDArray[np.uint32],
     key: NDArray[np.uint32],
     scale: np.float32,
     kept_offsets: NDArray[np.int32],

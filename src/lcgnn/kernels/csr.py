@@ -1,12 +1,20 @@
-"""torch CSR tensors without torch's warning that they are in beta."""
+"""torch CSR tensors without torch's warning that they are in beta, and their product with a wide matrix."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
+
+from lcgnn.kernels import fused
+from lcgnn.kernels.jit import compiled
+
+# From this many columns on the loop below is faster than the vendor's library on one thread.
+_WIDE = 48
 
 with warnings.catch_warnings():
     # torch says so once per process, at the first CSR tensor; this is that one.
@@ -17,3 +25,45 @@ with warnings.catch_warnings():
 def csr_tensor(offsets: Tensor, columns: Tensor, values: Tensor, shape: Sequence[int]) -> Tensor:
     """A CSR tensor over arrays that are known to be consistent, without a check or a copy."""
     return torch.sparse_csr_tensor(offsets, columns, values, tuple(shape), check_invariants=False)
+
+
+def product(matrix: Tensor, dense: Tensor) -> Tensor:
+    """``matrix @ dense`` for a CSR matrix, by the faster of two ways."""
+    if dense.shape[1] < _WIDE or torch.get_num_threads() > 1 or not fused(matrix.values(), dense):
+        result: Tensor = matrix @ dense
+        return result
+    result = torch.empty(matrix.shape[0], dense.shape[1])
+    _product(
+        matrix.crow_indices().numpy(),
+        matrix.col_indices().numpy(),
+        matrix.values().detach().numpy(),
+        dense.detach().contiguous().numpy(),
+        result.numpy(),
+    )
+    return result
+
+
+@compiled
+def _product(
+    offsets: NDArray[np.int32],
+    columns: NDArray[np.int32],
+    values: NDArray[np.float32],
+    dense: NDArray[np.float32],
+    result: NDArray[np.float32],
+) -> None:
+    """Four entries of a row at a time, so that the row of the result is read and written a quarter as often."""
+    width = dense.shape[1]
+    for i in range(offsets.size - 1):
+        row = result[i]
+        row[:] = 0
+        whole = offsets[i] + (offsets[i + 1] - offsets[i]) // 4 * 4
+        for e in range(offsets[i], whole, 4):
+            a, b, c, d = values[e], values[e + 1], values[e + 2], values[e + 3]
+            row_a, row_b = dense[columns[e]], dense[columns[e + 1]]
+            row_c, row_d = dense[columns[e + 2]], dense[columns[e + 3]]
+            for k in range(width):
+                row[k] += a * row_a[k] + b * row_b[k] + c * row_c[k] + d * row_d[k]
+        for e in range(whole, offsets[i + 1]):
+            a, row_a = values[e], dense[columns[e]]
+            for k in range(width):
+                row[k] += a * row_a[k]
