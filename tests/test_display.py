@@ -3,7 +3,7 @@ import io
 import pytest
 from rich.console import Console
 
-from lcgnn.display import comparison_table, datasets_table, summary_table
+from lcgnn.display import comparison_table, datasets_table, summary_table, time_left
 
 STAGE = {"mean": 0.8, "std": 0.01, "method": "gcn", "validation_accuracy": [0.7, 0.9]}
 SUMMARY = {
@@ -59,3 +59,18 @@ def test_a_comparison_fits_into_80_columns_without_breaking_a_number() -> None:
 def test_names_from_outside_are_shown_as_they_are(name: str) -> None:
     row = {"name": name, "nodes": 1, "raw_links": 1, "edges": 1, "classes": 1, "features": 1, "label_rate": 0.5}
     assert name in shown(datasets_table([row]))
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "share", "text"),
+    [
+        (5, 0.5, ""),
+        (60, 0.001, ""),
+        (60, 1, ""),
+        (60, 0.9, "less than a minute left"),
+        (600, 0.25, "about 30 min left"),
+        (3600, 0.25, "about 3.0 h left"),
+    ],
+)
+def test_the_time_left_is_told_when_it_is_more_than_a_guess(elapsed: float, share: float, text: str) -> None:
+    assert time_left(elapsed, share) == text

@@ -5,9 +5,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_rel
+from sklearn.metrics import confusion_matrix
 
 from lcgnn.errors import ConfigError
-from lcgnn.evaluation import PairedDifference, Summary, accuracy
+from lcgnn.evaluation import (
+    PairedDifference,
+    Summary,
+    accuracy,
+    accuracy_by_consistency,
+    calibration_error,
+    confusion,
+    label_consistency,
+)
+from lcgnn.graph import Graph
 
 accuracies = st.lists(st.tuples(st.floats(0, 1, width=32), st.floats(0, 1, width=32)), min_size=3, max_size=20)
 
@@ -61,3 +71,49 @@ def test_one_seed_has_no_interval() -> None:
 def test_different_seeds_cannot_be_paired() -> None:
     with pytest.raises(ConfigError, match="same seeds"):
         PairedDifference.between([0.8], [0.7, 0.6])
+
+
+def test_confusion_counts_as_scikit_learn_does():
+    generator = np.random.default_rng(0)
+    distribution = generator.dirichlet(np.ones(4), size=50).astype(np.float32)
+    labels, nodes = generator.integers(4, size=50), np.arange(10, 45)
+    expected = confusion_matrix(labels[nodes], distribution[nodes].argmax(axis=1), labels=range(4))
+    np.testing.assert_array_equal(confusion(distribution, labels, nodes), expected)
+
+
+def test_calibration_error_of_a_constant_confidence_is_its_distance_from_the_accuracy():
+    distribution = np.tile(np.array([0.8, 0.2], dtype=np.float32), (10, 1))
+    labels = np.array([0] * 5 + [1] * 5)
+    assert calibration_error(distribution, labels, np.arange(10)) == pytest.approx(0.3, abs=1e-6)
+    assert calibration_error(distribution, labels, np.arange(5)) == pytest.approx(0.2, abs=1e-6)
+
+
+def test_calibration_error_weighs_its_bins_by_their_nodes():
+    distribution = np.array([[1.0, 0.0]] * 3 + [[0.6, 0.4]], dtype=np.float32)
+    # Three certain nodes of which two are right, one of 60 % that is wrong.
+    assert calibration_error(distribution, np.array([0, 0, 1, 1]), np.arange(4)) == pytest.approx(
+        3 / 4 * 1 / 3 + 1 / 4 * 0.6, abs=1e-6
+    )
+
+
+def test_calibration_error_at_the_edges_of_confidence():
+    ones = np.ones((4, 1), dtype=np.float32)
+    assert calibration_error(ones, np.zeros(4, dtype=np.int64), np.arange(4)) == 0
+    assert np.isnan(calibration_error(ones, np.zeros(4, dtype=np.int64), np.empty(0, dtype=np.int64)))
+
+
+def star() -> Graph:
+    """A centre of class 0 with two neighbours of class 0, one of class 1, and a node on its own."""
+    edges = np.array([[0, 0, 0], [1, 2, 3]])
+    return Graph.from_edges("star", edges, 5, np.array([0, 0, 0, 1, 1]), ("a", "b"))
+
+
+def test_label_consistency_is_the_share_of_equally_labelled_neighbours():
+    np.testing.assert_allclose(label_consistency(star()), [2 / 3, 1, 1, 0, np.nan])
+
+
+def test_accuracy_by_consistency_counts_every_node_with_neighbours_once():
+    distribution = np.array([[1, 0]] * 5, dtype=np.float32)  # everything is said to be class 0
+    bins = accuracy_by_consistency(distribution, star(), np.arange(5))
+    assert [(item.nodes, item.correct) for item in bins] == [(1, 0), (0, 0), (0, 0), (1, 1), (2, 2)]
+    assert [item.low for item in bins] == pytest.approx([0, 0.2, 0.4, 0.6, 0.8])

@@ -234,7 +234,10 @@ def demo(
 def reproduce(
     experiments: Annotated[
         list[str],
-        typer.Argument(help="Tables of the paper (table2, table3, table4), 'all', or TOML files of your own."),
+        typer.Argument(
+            help="Tables of the paper (table2, table3, table4), experiments beyond it (few_labels_cora, "
+            "sensitivity_lambda, ...), 'all', or TOML files of your own."
+        ),
     ],
     seeds: Annotated[
         int | None, typer.Option("--seeds", "-n", help="Seeds of every cell. [default: the experiment's, 10]")
@@ -278,6 +281,36 @@ def reproduce(
     for path, markdown in write_tables(reproduction):
         console.print(f"\n{markdown}", soft_wrap=True, markup=False)
         console.print(f"\nWritten to {path} and packed beside it.", soft_wrap=True)
+
+
+results_app = typer.Typer(help="Records of runs that were made.", no_args_is_help=True)
+app.add_typer(results_app, name="results")
+
+
+@results_app.command()
+def pack(
+    experiments: Annotated[
+        list[str] | None, typer.Argument(help="Experiments or TOML files. [default: all of the package]")
+    ] = None,
+    records: Annotated[Path, typer.Option(help="Folder with the records of single runs.")] = Path("runs/records"),
+    results: Annotated[Path, typer.Option(help="Folder for the tables and the packed records.")] = Path("results"),
+) -> None:
+    """Pack the records of single runs into one file an experiment, and write its table, without running anything.
+
+    Example: lcgnn results pack table2
+    """
+    from lcgnn.display import out as console
+    from lcgnn.experiments.reproduce import Reproduction
+    from lcgnn.report.markdown import write_tables
+
+    reproduction = Reproduction.of(experiments or ["all"], None, [], records, results)
+    written = [path for path, _ in write_tables(reproduction)]
+    if not written:
+        raise ConfigError(
+            f"There are no records of these experiments in {records}. Make some: lcgnn reproduce table3"
+        )
+    for path in written:
+        console.print(f"{path.with_suffix('.jsonl')} and {path}", soft_wrap=True)
 
 
 @app.command()

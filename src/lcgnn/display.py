@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -46,8 +47,9 @@ def watching(board: Board, labels: Sequence[str], console: Console) -> Iterator[
     if not console.is_terminal:
         yield
         return
+    started = time.monotonic()
     with Live(
-        get_renderable=lambda: _progress(board, labels),
+        get_renderable=lambda: _progress(board, labels, time.monotonic() - started),
         console=console,
         refresh_per_second=8,
         transient=True,
@@ -55,20 +57,33 @@ def watching(board: Board, labels: Sequence[str], console: Console) -> Iterator[
         yield
 
 
-def _progress(board: Board, labels: Sequence[str]) -> RenderableType:
+def _progress(board: Board, labels: Sequence[str], elapsed: float) -> RenderableType:
     from lcgnn.experiments.board import DONE
 
-    done = board.count(DONE)
+    done, running = board.count(DONE), board.running()
+    # A run has two phases, mostly, and does not say which one it is in.
+    finished = done + sum(progress.epoch / progress.epochs for _, progress in running) / 2
+    left = time_left(elapsed, finished / max(len(labels), 1))
     grid = Table.grid(padding=(0, 1))
     for _ in range(4):
         grid.add_column(no_wrap=True)
-    grid.add_row("runs", ProgressBar(len(labels), done, width=12), f"{done}/{len(labels)} done", "")
-    for slot, progress in board.running():
+    grid.add_row("runs", ProgressBar(len(labels), done, width=12), f"{done}/{len(labels)} done", left)
+    for slot, progress in running:
         accuracy = progress.validation_accuracy
         shown = "" if accuracy is None else f"validation {accuracy:.1%}"
         counted = f"{progress.phase} {progress.epoch}/{progress.epochs}"
         grid.add_row(labels[slot], ProgressBar(progress.epochs, progress.epoch, width=12), counted, shown)
     return Group(grid)
+
+
+def time_left(elapsed: float, share: float) -> str:
+    """How long the rest will take if it goes on like this; nothing while that is only a guess."""
+    if elapsed < 10 or share < 0.01 or share >= 1:
+        return ""
+    minutes = elapsed * (1 - share) / share / 60
+    if minutes < 1:
+        return "less than a minute left"
+    return f"about {minutes:.0f} min left" if minutes < 100 else f"about {minutes / 60:.1f} h left"
 
 
 def result_line(result: Mapping[str, Any], console: Console, before: str = "") -> None:

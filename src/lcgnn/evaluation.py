@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcgnn.errors import ConfigError
+from lcgnn.graph import Graph
 
 
 def accuracy(
@@ -18,6 +19,68 @@ def accuracy(
     if not nodes.size:
         return float("nan")
     return float(np.mean(label_distribution[nodes].argmax(axis=1) == labels[nodes]))
+
+
+def confusion(
+    label_distribution: NDArray[np.float32], labels: NDArray[np.int64], nodes: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """(C, C) how many of the nodes of class i (row) are taken for class j (column)."""
+    num_classes = label_distribution.shape[1]
+    cells = labels[nodes] * num_classes + label_distribution[nodes].argmax(axis=1)
+    return np.bincount(cells, minlength=num_classes**2).reshape(num_classes, num_classes)
+
+
+def calibration_error(
+    label_distribution: NDArray[np.float32],
+    labels: NDArray[np.int64],
+    nodes: NDArray[np.int64],
+    bins: int = 15,
+) -> float:
+    """Expected calibration error: how far confidence and accuracy lie apart, averaged over bins of confidence."""
+    if not nodes.size:
+        return float("nan")
+    confidence = label_distribution[nodes].max(axis=1).astype(np.float64)
+    correct = label_distribution[nodes].argmax(axis=1) == labels[nodes]
+    place = np.clip(np.ceil(confidence * bins).astype(np.int64) - 1, 0, bins - 1)
+    gaps = np.bincount(place, weights=correct, minlength=bins) - np.bincount(
+        place, weights=confidence, minlength=bins
+    )
+    return float(np.abs(gaps).sum() / nodes.size)
+
+
+def label_consistency(graph: Graph) -> NDArray[np.float64]:
+    """(N,) the share of every node's neighbours that have its label; NaN for a node without neighbours."""
+    rows, columns = graph.adjacency.nonzero()
+    others = rows != columns
+    rows, columns = rows[others], columns[others]
+    degree = np.bincount(rows, minlength=graph.num_nodes)
+    same = np.bincount(rows, weights=graph.labels[rows] == graph.labels[columns], minlength=graph.num_nodes)
+    consistency = np.full(graph.num_nodes, np.nan)
+    np.divide(same, degree, out=consistency, where=degree > 0)
+    return consistency
+
+
+@dataclass(frozen=True)
+class ConsistencyBin:
+    """Nodes whose label consistency lies between two bounds, and how many of them are classified correctly."""
+
+    low: float
+    high: float
+    nodes: int
+    correct: int
+
+
+def accuracy_by_consistency(
+    label_distribution: NDArray[np.float32], graph: Graph, nodes: NDArray[np.int64], bins: int = 5
+) -> list[ConsistencyBin]:
+    """Figure 1 of the paper: the nodes in equal intervals of label consistency, without the isolated ones."""
+    consistency = label_consistency(graph)[nodes]
+    nodes, consistency = nodes[~np.isnan(consistency)], consistency[~np.isnan(consistency)]
+    correct = label_distribution[nodes].argmax(axis=1) == graph.labels[nodes]
+    place = np.minimum((consistency * bins).astype(np.int64), bins - 1)
+    counts = np.bincount(place, minlength=bins)
+    hits = np.bincount(place, weights=correct, minlength=bins)
+    return [ConsistencyBin(i / bins, (i + 1) / bins, int(counts[i]), int(hits[i])) for i in range(bins)]
 
 
 @dataclass(frozen=True)

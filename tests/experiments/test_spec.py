@@ -8,7 +8,7 @@ from lcgnn.experiments.spec import (
     SplitSpec,
     fingerprint,
     load_experiment,
-    paper_experiments,
+    packaged_experiments,
     paper_results,
 )
 
@@ -31,7 +31,7 @@ settings = { epochs = 3 }
 
 
 def test_the_papers_tables_are_there_with_its_numbers() -> None:
-    assert {"table2", "table3", "table4"} <= paper_experiments().keys()
+    assert {"table2", "table3", "table4"} <= packaged_experiments().keys()
     results = paper_results()
     assert results["lc-gcn", "cora", None].mean == 82.9
     assert results["gcn", "citeseer", 5].std == 1.9
@@ -39,9 +39,9 @@ def test_the_papers_tables_are_there_with_its_numbers() -> None:
     assert ("monet", "citeseer", None) not in results
 
 
-@pytest.mark.parametrize("name", paper_experiments())
+@pytest.mark.parametrize("name", packaged_experiments())
 def test_every_experiment_file_plans_runs_for_all_of_its_cells(name: str) -> None:
-    experiment = paper_experiments()[name]
+    experiment = packaged_experiments()[name]
     runs = list(experiment.all_runs(2))
     cells = {(run.dataset, run.split.labels_per_class) for run in runs}
     assert cells == {(column.dataset, column.split.labels_per_class) for column in experiment.columns}
@@ -50,15 +50,36 @@ def test_every_experiment_file_plans_runs_for_all_of_its_cells(name: str) -> Non
 
 
 def test_a_deterministic_method_runs_once() -> None:
-    experiment = paper_experiments()["table2"]
+    experiment = packaged_experiments()["table2"]
     assert {run.seed for run in experiment.all_runs(5) if run.method == "lp"} == {0}
+
+
+def test_draws_take_turns_over_the_seeds_and_are_the_same_for_every_row(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(GOOD.replace("labels_per_class = 5", 'split = "random"\ndraws = 3'))
+    experiment = load_experiment(str(tmp_path / "mine.toml"))
+    runs = list(experiment.all_runs(7))
+    assert {(run.seed, run.split.seed) for run in runs} == {(seed, seed % 3) for seed in range(7)}
+
+
+def test_a_deterministic_method_runs_once_a_draw(tmp_path: Path) -> None:
+    content = GOOD.replace("labels_per_class = 5", 'split = "random"\ndraws = 3').replace(
+        'method = "lc-gcn"\nstage = "base"', 'method = "lp"'
+    )
+    (tmp_path / "mine.toml").write_text(content)
+    experiment = load_experiment(str(tmp_path / "mine.toml"))
+    assert [run.split.seed for run in experiment.runs(experiment.rows[0], experiment.columns[0], 4)] == [
+        0,
+        1,
+        2,
+        0,
+    ]
 
 
 def test_a_file_of_ones_own_is_an_experiment(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(GOOD)
     experiment = load_experiment(str(tmp_path / "mine.toml"))
     assert (experiment.name, experiment.title, experiment.seeds) == ("mine", "Mine", 2)
-    assert experiment.configuration(experiment.rows[1], experiment.columns[0])["settings"]["epochs"] == 3
+    assert experiment.configurations(experiment.rows[1], experiment.columns[0])[0]["settings"]["epochs"] == 3
 
 
 @pytest.mark.parametrize(
@@ -73,6 +94,7 @@ def test_a_file_of_ones_own_is_an_experiment(tmp_path: Path) -> None:
         ("[[columns]]", "[[column]]", "'columns' is missing"),
         ('name = "LC"', 'name = "LC"\npaper = [[1.0], [2.0]]', "2 figures"),
         ("title", "title = ", "cannot be read"),
+        ("labels_per_class = 5", "draws = 3", "needs split = 'random'"),
     ],
 )
 def test_a_mistake_in_a_file_is_named(old: str, new: str, message: str, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from lcgnn.errors import ConfigError
 from lcgnn.experiments.board import Board
 from lcgnn.experiments.runner import available_cores
-from lcgnn.experiments.spec import Experiment, RunSpec, load_experiment, paper_experiments
+from lcgnn.experiments.spec import Experiment, RunSpec, load_experiment, packaged_experiments
 from lcgnn.experiments.store import Store
 from lcgnn.experiments.study import missing_runs, records_of, run_missing
 
@@ -41,7 +41,7 @@ class Reproduction:
         """Check the names and open the store."""
         if seeds is not None and seeds < 1:
             raise ConfigError(f"At least one seed is needed, not {seeds}.")
-        expanded = [name for given in names for name in (paper_experiments() if given == "all" else [given])]
+        expanded = [name for given in names for name in (packaged_experiments() if given == "all" else [given])]
         experiments = tuple(load_experiment(name) for name in dict.fromkeys(expanded))
         packs = (results / f"{experiment.name}.jsonl" for experiment in experiments)
         store = Store(records, [pack for pack in packs if pack.exists()])

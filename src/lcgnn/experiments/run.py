@@ -6,6 +6,7 @@ import dataclasses
 import math
 import os
 import platform
+import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,17 +15,21 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from lcgnn import __version__
 from lcgnn.artifacts import PredictionFormat, save_metrics, save_model, save_predictions
 from lcgnn.checkpoint import CheckpointFile
 from lcgnn.datasets import load
 from lcgnn.errors import OutputError
-from lcgnn.evaluation import accuracy
+from lcgnn.evaluation import accuracy, accuracy_by_consistency, calibration_error, confusion
 from lcgnn.experiments.spec import RunSpec, fingerprint
 from lcgnn.experiments.store import Store
 from lcgnn.files import read_json, write_json
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Context, Fit, Method, create
+from lcgnn.methods.base import Stage
 from lcgnn.training import Progress
 
 # Seconds between two checkpoints of a run.
@@ -76,15 +81,8 @@ class Run:
             "seed": self.spec.seed,
             "graph": graph.checksum,
             "seconds": round(fit.seconds, 3),
-            "stages": [
-                {
-                    "name": stage.name,
-                    "best_epoch": stage.best_epoch,
-                    "epochs": len(stage.history),
-                    **_accuracies(stage.label_distribution, graph, split),
-                }
-                for stage in fit.stages
-            ],
+            "classes": list(graph.class_names),
+            "stages": [_stage(stage, graph, split, with_curve=self.spec.seed == 0) for stage in fit.stages],
             "environment": _environment(),
         }
 
@@ -154,12 +152,52 @@ def _finished(folder: Path, identity: str) -> dict[str, Any] | None:
     return record if record.get("run") == identity else None
 
 
+def _stage(stage: Stage, graph: Graph, split: Split, *, with_curve: bool) -> dict[str, Any]:
+    """What a stage of a fit achieved on every part of the split, and on the test nodes in detail."""
+    distribution = stage.label_distribution
+    measured: dict[str, Any] = {
+        "name": stage.name,
+        "best_epoch": stage.best_epoch,
+        "epochs": len(stage.history),
+        **_accuracies(distribution, graph, split),
+    }
+    if split.test.size:
+        bins = accuracy_by_consistency(distribution, graph, split.test)
+        measured["calibration_error"] = round(calibration_error(distribution, graph.labels, split.test), 5)
+        measured["confusion"] = confusion(distribution, graph.labels, split.test).tolist()
+        measured["fifths"] = [dataclasses.asdict(item) for item in bins]
+    if with_curve and len(stage.history):
+        measured["curve"] = _curve(stage.history)
+    return measured
+
+
+def _curve(history: NDArray[np.float64]) -> list[list[float | None]]:
+    """Epoch, loss, validation loss and validation accuracy at up to 100 epochs; None for what was not measured."""
+    epochs = np.unique(np.linspace(1, len(history), min(len(history), 100)).round().astype(int))
+    return [
+        [int(epoch), *(None if math.isnan(value) else round(value, 5) for value in history[epoch - 1].tolist())]
+        for epoch in epochs
+    ]
+
+
 def _accuracies(distribution: Any, graph: Graph, split: Split) -> dict[str, float | None]:
     measured = {
         f"{part}_accuracy": accuracy(distribution, graph.labels, getattr(split, part))
         for part in ("train", "validation", "test")
     }
     return {name: None if math.isnan(value) else value for name, value in measured.items()}
+
+
+@cache
+def _commit() -> str:
+    """The commit that the package is run from; empty where it is not run from its own repository."""
+    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--show-prefix", "HEAD"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    prefix, commit = done.stdout.splitlines()
+    return commit[:12] if prefix == "src/lcgnn/experiments/" else ""
 
 
 def _environment() -> dict[str, str]:
@@ -170,5 +208,6 @@ def _environment() -> dict[str, str]:
         "numba": version("numba"),
         "python": platform.python_version(),
         "machine": f"{platform.system()} {platform.machine()}",
+        "commit": _commit(),
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }

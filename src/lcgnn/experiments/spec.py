@@ -80,10 +80,21 @@ class Reported:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of an experiment: a dataset and the labels to train on."""
+    """A column of an experiment: a dataset and the labels to train on.
+
+    Args:
+        dataset: Its name.
+        split: Which labels.
+        draws: With a random split, so many draws take turns over the seeds; 0 for the same split every time.
+    """
 
     dataset: str
     split: SplitSpec
+    draws: int = 0
+
+    def split_for(self, seed: int) -> SplitSpec:
+        """The split that a seed is run on."""
+        return dataclasses.replace(self.split, seed=seed % self.draws) if self.draws else self.split
 
     @property
     def title(self) -> str:
@@ -132,18 +143,24 @@ class Experiment:
     def runs(self, row: Row, column: Column, seeds: int) -> list[RunSpec]:
         """The runs behind one cell; a method whose seeds all give the same runs once."""
         method = create(row.method, column.dataset, **row.settings)
-        count = 1 if method.deterministic else seeds
-        return [RunSpec(column.dataset, row.method, seed, row.settings, column.split) for seed in range(count)]
+        count = 1 if method.deterministic and not column.draws else seeds
+        return [
+            RunSpec(column.dataset, row.method, seed, row.settings, column.split_for(seed))
+            for seed in range(count)
+        ]
 
-    def configuration(self, row: Row, column: Column) -> dict[str, Any]:
-        """What all runs of a cell have in common, as their records say it."""
+    def configurations(self, row: Row, column: Column) -> list[dict[str, Any]]:
+        """What the runs of a cell have in common, as their records say it; one for each draw of the labels."""
         method = create(row.method, column.dataset, **row.settings)
-        return {
-            "dataset": column.dataset,
-            "method": row.method,
-            "settings": dataclasses.asdict(method),
-            "split": dataclasses.asdict(column.split),
-        }
+        return [
+            {
+                "dataset": column.dataset,
+                "method": row.method,
+                "settings": dataclasses.asdict(method),
+                "split": dataclasses.asdict(column.split_for(draw)),
+            }
+            for draw in range(max(column.draws, 1))
+        ]
 
     def all_runs(self, seeds: int) -> Iterator[RunSpec]:
         """Every run of the experiment, seed by seed, so that early results cover the whole table."""
@@ -154,25 +171,26 @@ class Experiment:
 
 def load_experiment(name: str) -> Experiment:
     """An experiment of the paper by its name, or any by the path of its TOML file."""
-    if name in paper_experiments():
-        return paper_experiments()[name]
+    if name in packaged_experiments():
+        return packaged_experiments()[name]
     path = Path(name)
     if path.suffix == ".toml":
         return _experiment(path.stem, read_toml(path), str(path))
     raise ConfigError(
-        f"There is no experiment {name!r}. There are {', '.join(paper_experiments())}, and any .toml file."
+        f"There is no experiment {name!r}. There are {', '.join(packaged_experiments())}, and any .toml file."
     )
 
 
 @cache
-def paper_experiments() -> dict[str, Experiment]:
-    """The tables of the paper by name."""
-    folder = resources.files("lcgnn.experiments").joinpath("paper")
-    files = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name)
-    return {
-        file.name.removesuffix(".toml"): _experiment(file.name.removesuffix(".toml"), read_toml(file), file.name)
-        for file in files
-    }
+def packaged_experiments() -> dict[str, Experiment]:
+    """The experiments of the package by name: the tables of the paper, then what goes beyond it."""
+    found = {}
+    for folder in ("paper", "beyond"):
+        files = resources.files("lcgnn.experiments").joinpath(folder).iterdir()
+        for file in sorted((file for file in files if file.name.endswith(".toml")), key=lambda file: file.name):
+            name = file.name.removesuffix(".toml")
+            found[name] = _experiment(name, read_toml(file), file.name)
+    return found
 
 
 @cache
@@ -180,7 +198,7 @@ def paper_results() -> dict[tuple[str, str, int | None], Reported]:
     """What the paper reports by method, dataset and labels per class (None: the whole public split)."""
     return {
         (row.reported_as, column.dataset, column.split.labels_per_class): reported
-        for experiment in paper_experiments().values()
+        for experiment in packaged_experiments().values()
         for row in experiment.rows
         for column, reported in zip(experiment.columns, row.paper, strict=True)
         if reported
@@ -219,7 +237,10 @@ def _column(item: Mapping[str, Any]) -> Column:
     if dataset not in datasets.DATASETS:
         raise ConfigError(f"There is no dataset {dataset!r}; there are {', '.join(datasets.DATASETS)}.")
     split = SplitSpec(item.get("split", "public"), item.get("labels_per_class"), item.get("split_seed", 0))
-    return Column(dataset, split)
+    draws = item.get("draws", 0)
+    if draws and split.kind != "random":
+        raise ConfigError(f"draws = {draws} needs split = 'random'")
+    return Column(dataset, split, draws)
 
 
 def _row(item: Mapping[str, Any], num_columns: int) -> Row:

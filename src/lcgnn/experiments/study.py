@@ -91,10 +91,23 @@ def _by_cell(
     for record in sorted(records, key=lambda item: item["seed"]):
         shared.setdefault(_configuration_key(record), []).append(record)
     return {
-        (row.name, position): shared.get(_configuration_key(experiment.configuration(row, column)), [])
+        (row.name, position): _of_draws(
+            [shared.get(_configuration_key(item), []) for item in experiment.configurations(row, column)]
+        )
         for row in experiment.rows
         for position, column in enumerate(experiment.columns)
     }
+
+
+def _of_draws(by_draw: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """The records of all draws together; of each draw, those whose seeds have their turn with it."""
+    chosen = [
+        record
+        for draw, records in enumerate(by_draw)
+        for record in records
+        if len(by_draw) == 1 or record["seed"] % len(by_draw) == draw
+    ]
+    return sorted(chosen, key=lambda record: record["seed"])
 
 
 def _configuration_key(content: Mapping[str, Any]) -> str:

@@ -16,14 +16,20 @@ Cells = Mapping[tuple[str, int], Cell]
 
 
 def write_tables(reproduction: Reproduction) -> Iterator[tuple[Path, str]]:
-    """Write every experiment's table and pack its records beside it, yielding path and Markdown."""
+    """Write every experiment's table and pack its records beside it, yielding path and Markdown.
+
+    An experiment without a single record is left out.
+    """
     records = reproduction.store.all()
     for experiment in reproduction.experiments:
-        markdown = experiment_markdown(experiment, gather(experiment, records))
+        own = records_of(experiment, records)
+        if not own:
+            continue
+        markdown = experiment_markdown(experiment, gather(experiment, own))
         path = reproduction.results / f"{experiment.name}.md"
         with written_atomically(path) as temporary:
             temporary.write_text(markdown + "\n", encoding="utf-8")
-        write_pack(path.with_suffix(".jsonl"), records_of(experiment, records))
+        write_pack(path.with_suffix(".jsonl"), own)
         yield path, markdown
 
 
