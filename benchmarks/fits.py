@@ -1,0 +1,60 @@
+"""Seconds of one fit of every method of Table 2, on one core."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks.measure import in_words, machine, write
+from lcgnn.datasets import load
+from lcgnn.evaluation import accuracy
+from lcgnn.experiments.spec import load_experiment
+from lcgnn.methods import create
+
+# What a fit may take at most, in seconds.
+LIMITS = {"cora": 60, "pubmed": 300}
+
+
+def measure() -> dict[str, Any]:
+    torch.set_num_threads(1)
+    methods = dict.fromkeys(row.method for row in load_experiment("table2").rows)
+    rows = []
+    for method in methods:
+        row: dict[str, Any] = {"method": method}
+        for dataset in LIMITS:
+            graph, split = load(dataset)
+            fit = create(method, dataset).fit(graph, split)
+            row[dataset] = {
+                "seconds": fit.seconds,
+                "test_accuracy": accuracy(fit.label_distribution, graph.labels, split.test),
+            }
+        rows.append(row)
+        print(row, file=sys.stderr)
+    return {"machine": machine(), "rows": rows}
+
+
+def table(content: dict[str, Any]) -> str:
+    limits = ", ".join(f"{dataset} {seconds} s" for dataset, seconds in LIMITS.items())
+    lines = [
+        f"Seconds of one fit (seed 0, one thread, validation included), and its test accuracy. Limits: {limits}.",
+        "",
+        "| method | " + " | ".join(f"{dataset} s | {dataset} test %" for dataset in LIMITS) + " | |",
+        "|---|" + "---:|" * 2 * len(LIMITS) + "---|",
+    ]
+    for row in content["rows"]:
+        cells = " | ".join(
+            f"{row[dataset]['seconds']:.1f} | {100 * row[dataset]['test_accuracy']:.1f}" for dataset in LIMITS
+        )
+        over = [dataset for dataset, limit in LIMITS.items() if row[dataset]["seconds"] > limit]
+        lines.append(f"| {row['method']} | {cells} | {'over the limit: ' + ', '.join(over) if over else ''} |")
+    lines += ["", f"Measured by `python -m benchmarks fits` on {in_words(content['machine'])}."]
+    return "\n".join(lines)
+
+
+def main(folder: Path) -> None:
+    content = measure()
+    write(folder, "fits", content, table(content))
+    print(table(content))
