@@ -248,6 +248,10 @@ def reproduce(
     workers: Annotated[
         int | None, typer.Option(help="Processes to train in, one thread each. [default: one a core]")
     ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Run on the workers of this Dask scheduler, tcp://HOST:8786."),
+    ] = None,
     device: Annotated[str, typer.Option(help="'cpu', 'cuda', ... or 'auto'.")] = "auto",
     records: Annotated[Path, typer.Option(help="Folder for the records of single runs.")] = Path("runs/records"),
     results: Annotated[Path, typer.Option(help="Folder for the tables and the packed records.")] = Path("results"),
@@ -272,7 +276,7 @@ def reproduce(
     labels = [f"{spec.dataset} {spec.method} {spec.seed}" for spec in missing]
     try:
         with temporary_board(len(labels)) as board, watching(board, labels, console):
-            for _, record in reproduction.run(missing, board, workers=workers, device=device):
+            for _, record in reproduction.run(missing, board, workers=workers, device=device, scheduler=cluster):
                 record_line(record, console)
     except KeyboardInterrupt:
         command = shlex.join(["lcgnn", *sys.argv[1:]])

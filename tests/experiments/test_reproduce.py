@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -98,3 +99,29 @@ def test_killing_the_runner_loses_only_what_was_under_way(folder: Path) -> None:
 def test_only_some_rows_can_be_run(folder: Path) -> None:
     done = reproduce(folder, "--only", "lp")
     assert "0 runs have a record, 1 are to be done." in done.stdout
+
+
+@pytest.fixture(scope="module")
+def scheduler() -> Iterator[str]:
+    """A Dask cluster of two worker processes."""
+    from dask.distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        yield cluster.scheduler_address
+
+
+def test_a_dask_cluster_gives_the_records_that_this_machine_gives(folder: Path, scheduler: str) -> None:
+    on_cluster = reproduce(folder, "--cluster", scheduler)
+    assert on_cluster.returncode == 0, on_cluster.stderr
+    table = (folder / "results" / "study.md").read_text()
+    assert len(list((folder / "runs" / "records").glob("*.json"))) == 3
+    here = reproduce(folder, "--records", "runs/here", "--results", "here")
+    assert here.returncode == 0, here.stderr
+    assert (folder / "here" / "study.md").read_text() == table
+
+
+def test_a_scheduler_that_does_not_answer_is_named(folder: Path) -> None:
+    failed = reproduce(folder, "--cluster", "tcp://127.0.0.1:9")
+    assert failed.returncode == 2
+    assert "No Dask scheduler answers at tcp://127.0.0.1:9" in failed.stderr
+    assert len(failed.stderr.strip().splitlines()) == 1

@@ -61,11 +61,17 @@ class Reproduction:
         return sum(len(records_of(item, records)) for item in self.chosen)
 
     def run(
-        self, specs: Sequence[RunSpec], board: Board, *, workers: int | None, device: str
+        self,
+        specs: Sequence[RunSpec],
+        board: Board,
+        *,
+        workers: int | None,
+        device: str,
+        scheduler: str | None = None,
     ) -> Iterator[tuple[int, dict[str, Any]]]:
         """Do them, yielding (position, record) as they finish."""
         count = min(workers or available_cores(), max(len(specs), 1))
-        yield from run_missing(specs, self.store, board, workers=count, device=device)
+        yield from run_missing(specs, self.store, board, workers=count, device=device, scheduler=scheduler)
 
 
 def _chosen(experiment: Experiment, methods: Sequence[str]) -> Experiment:

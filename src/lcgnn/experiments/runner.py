@@ -1,4 +1,4 @@
-"""Many runs over worker processes, one thread each."""
+"""Many runs over worker processes, one thread each: on this machine, or on those of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import torch
 from joblib import Parallel, delayed
 from joblib.externals.loky import get_reusable_executor
 
+from lcgnn.errors import ConfigError
 from lcgnn.experiments.board import Board
 from lcgnn.training import Progress
 
@@ -50,6 +51,45 @@ def run_jobs(
     finally:
         if not finished:
             get_reusable_executor().shutdown(wait=False, kill_workers=True)
+
+
+def run_on_cluster(
+    carry_out: Callable[[Job], dict[str, Any]], jobs: Sequence[Job], board: Board, *, scheduler: str
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Call ``carry_out(job)`` for every job on the workers of a Dask scheduler, and yield as ``run_jobs`` does.
+
+    A job whose worker is lost is done again on another one.
+
+    Args:
+        carry_out: Importable on the workers.
+        jobs: What to do.
+        board: Told what has finished; jobs on other machines cannot say how far they are.
+        scheduler: Its address, such as "tcp://10.0.0.1:8786".
+    """
+    try:
+        from dask.distributed import Client, as_completed
+    except ImportError as error:
+        raise ConfigError("A cluster needs Dask: pip install 'lcgnn[cluster]'.") from error
+    try:
+        client = Client(scheduler, timeout=10)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"No Dask scheduler answers at {scheduler}. Start one: dask scheduler") from error
+    with client:
+        positions = {
+            client.submit(_carry_out_on_cluster, carry_out, job, pure=False): position
+            for position, job in enumerate(jobs)
+        }
+        try:
+            for future in as_completed(positions):
+                board.finish(positions[future])
+                yield positions[future], future.result()
+        finally:
+            client.cancel(list(positions))
+
+
+def _carry_out_on_cluster(carry_out: Callable[[Job], dict[str, Any]], job: Job) -> dict[str, Any]:
+    torch.set_num_threads(1)
+    return carry_out(job)
 
 
 def _carry_out_in_worker(

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from lcgnn.evaluation import PairedDifference, Summary
 from lcgnn.experiments.board import Board
 from lcgnn.experiments.run import ProgressCallback, Run, keep_record
-from lcgnn.experiments.runner import run_jobs
+from lcgnn.experiments.runner import run_jobs, run_on_cluster
 from lcgnn.experiments.spec import Experiment, Reported, Row, RunSpec, fingerprint
 from lcgnn.experiments.store import Store
 
@@ -49,10 +50,31 @@ def missing_runs(experiments: Sequence[Experiment], seeds: int | None, store: St
 
 
 def run_missing(
-    specs: Sequence[RunSpec], store: Store, board: Board, *, workers: int, device: str = "auto"
+    specs: Sequence[RunSpec],
+    store: Store,
+    board: Board,
+    *,
+    workers: int,
+    device: str = "auto",
+    scheduler: str | None = None,
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Carry out runs over worker processes, their records going to the store as they finish."""
-    yield from run_jobs(partial(_carry_out, store.folder, device), specs, board, workers=workers)
+    """Carry out runs over worker processes, their records going to the store as they finish.
+
+    With a scheduler the processes are those of a Dask cluster, which need not see the store's folder.
+    """
+    if scheduler is None:
+        yield from run_jobs(partial(_carry_out, store.folder, device), specs, board, workers=workers)
+        return
+    for position, record in run_on_cluster(
+        partial(_carry_out_elsewhere, device), specs, board, scheduler=scheduler
+    ):
+        store.add(record)
+        yield position, record
+
+
+def _carry_out_elsewhere(device: str, spec: RunSpec) -> dict[str, Any]:
+    with TemporaryDirectory(prefix="lcgnn-") as folder:
+        return keep_record(spec, Store(Path(folder)), device=device)
 
 
 def _carry_out(folder: Path, device: str, spec: RunSpec, progress: ProgressCallback) -> dict[str, Any]:
