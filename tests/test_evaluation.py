@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_rel
 
 from lcgnn.errors import ConfigError
-from lcgnn.evaluation import PairedDifference, Summary, accuracy
+from lcgnn.evaluation import PairedDifference, Summary, accuracy, bootstrap_interval
 
 accuracies = st.lists(st.tuples(st.floats(0, 1, width=32), st.floats(0, 1, width=32)), min_size=3, max_size=20)
 
@@ -61,3 +61,16 @@ def test_one_seed_has_no_interval() -> None:
 def test_different_seeds_cannot_be_paired() -> None:
     with pytest.raises(ConfigError, match="same seeds"):
         PairedDifference.between([0.8], [0.7, 0.6])
+
+
+def test_the_bootstrap_interval_holds_the_mean_and_shrinks_with_the_spread() -> None:
+    values = [0.70, 0.72, 0.74, 0.76, 0.78]
+    low, high = bootstrap_interval(values)
+    assert 0.70 < low < np.mean(values) < high < 0.78
+    assert bootstrap_interval(values) == (low, high)
+    assert bootstrap_interval([0.7, 0.7]) == pytest.approx((0.7, 0.7))
+
+
+def test_nothing_cannot_be_resampled() -> None:
+    with pytest.raises(ConfigError, match="no seed"):
+        bootstrap_interval([])
