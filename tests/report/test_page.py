@@ -185,8 +185,9 @@ def test_a_phone_scrolls_tables_and_not_the_page(page: Any) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     box = page.locator(".scroll", has=page.locator("table[data-name=study-accuracy]"))
     assert box.evaluate("box => box.scrollWidth > box.clientWidth")
-    widest = page.evaluate("Math.max(...[...document.querySelectorAll('.main-svg')].map(svg => svg.clientWidth))")
-    assert widest <= 360
+    # All but a matrix, which scrolls in its own box so that its cells stay readable.
+    drawn = page.locator(".plot:not(.matrix) svg.main-svg")
+    assert max(drawn.evaluate_all("plots => plots.map(plot => plot.clientWidth)")) <= 360
 
 
 def test_a_dark_theme_reaches_the_plots_at_once(page: Any) -> None:

@@ -49,7 +49,7 @@ def test_the_command_writes_the_page_and_the_tables(
     assert done.value.code == 0
     assert "16 runs. Page: page.html    Tables: RESULTS.md" in capsys.readouterr().out
     assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
-    assert "| LC" not in (tmp_path / "RESULTS.md").read_text(encoding="utf-8")
+    assert "## A study" in (tmp_path / "RESULTS.md").read_text(encoding="utf-8")
 
 
 def test_without_records_there_is_one_line_that_says_what_to_do(

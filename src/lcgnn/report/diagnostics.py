@@ -61,7 +61,7 @@ def _confusion_section(studies: Sequence[tuple[Experiment, Stages]]) -> Iterator
             "Rows are the true class, columns what its test nodes were taken for, in percent of the class, over "
             "all seeds. The diagonal is right."
         )
-        plot = Plot("Confusion of classes", caption, variants)
+        plot = Plot("Confusion of classes", caption, variants, matrix=True)
         yield Section("confusion", "Which classes are confused", blocks=(plot,))
 
 
@@ -85,7 +85,11 @@ def _calibration_section(studies: Sequence[tuple[Experiment, Stages]]) -> Iterat
         if any(errors.values()):
             tables.append(calibration_table(f"{experiment.name}-calibration", experiment, errors))
     if tables:
-        yield Section("calibration", "How far the probabilities can be trusted", blocks=tuple(tables))
+        text = (
+            "The calibration error of the predicted probabilities on the test nodes. 0 is perfect: of the nodes "
+            "that are given their class with a probability of 80 %, 80 % are right."
+        )
+        yield Section("calibration", "How far the probabilities can be trusted", text, tuple(tables))
 
 
 def _curves_section(studies: Sequence[tuple[Experiment, Stages]]) -> Iterator[Section]:

@@ -177,7 +177,7 @@ def _verdict_trace(found: Verdict, places: Sequence[tuple[int, str, PairedDiffer
         },
         "name": WORDS[found],
         "mode": "markers",
-        "marker": {"color": f"@{found}", "symbol": symbol, "size": 10},
+        "marker": {"color": f"@{found}", "symbol": symbol, "size": 12},
         "hovertemplate": "%{x:+.1f} [%{customdata[0]:+.1f}, %{customdata[1]:+.1f}], "
         "better on %{customdata[2]} of %{customdata[3]} seeds<extra></extra>",
     }
@@ -211,10 +211,10 @@ def fifths_figure(base: str, rows: Mapping[str, Sequence[Sequence[Mapping[str, A
     layout = _layout(height=420)
     fifths = next(iter(rows.values()))[0]
     layout["xaxis"] |= {
-        "title": _title("label consistency of the node, from the lowest fifth to the highest"),
+        "title": _title("label consistency, by fifths of the nodes"),
         "tickmode": "array",
         "tickvals": list(range(len(fifths))),
-        "ticktext": [f"{float(item['low']):.2f} to {float(item['high']):.2f}" for item in fifths],
+        "ticktext": [f"{float(item['low']):.2f}–{float(item['high']):.2f}" for item in fifths],
         "showgrid": False,
     }
     layout["yaxis"] |= {"title": _title("test accuracy, %"), "rangemode": "tozero"}
@@ -256,13 +256,14 @@ def confusion_figure(confusion: NDArray[np.float64], classes: Sequence[str]) -> 
         "hovertemplate": "%{customdata[0]} taken for %{customdata[1]}: %{z:.1f} %, "
         "%{customdata[2]:,.0f} predictions<extra></extra>",
         "colorscale": [[0, "@heat-low"], [1, "@heat-high"]],
-        "colorbar": {"title": {"text": "%"}, "thickness": 12, "outlinewidth": 0},
+        "showscale": False,
         "xgap": 1,
         "ygap": 1,
     }
-    layout = _layout(height=max(380, 150 + 38 * len(names)))
+    layout = _layout(height=max(360, 150 + 46 * len(names)))
     ticks = {"tickmode": "array", "tickvals": places, "ticktext": names, "showgrid": False, "zeroline": False}
-    layout["xaxis"] |= ticks | {"title": _title("taken for")}
+    layout["margin"] |= {"t": 8}
+    layout["xaxis"] |= ticks | {"title": _title("taken for"), "tickangle": -35}
     layout["yaxis"] |= ticks | {"title": _title("true class"), "autorange": "reversed"}
     return {"data": [heat], "layout": layout}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,7 +57,7 @@ class Study:
         return [
             (100 * cell.summary.mean - cell.paper.mean, f"{row}, {self.experiment.columns[position].title}")
             for (row, position), cell in self.cells.items()
-            if cell.paper
+            if cell.paper and not math.isnan(cell.summary.mean)
         ]
 
     def verdicts(self) -> list[Verdict]:

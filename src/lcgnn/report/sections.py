@@ -19,11 +19,12 @@ class Variant:
 
 @dataclass(frozen=True)
 class Plot:
-    """A place for a figure, with what it shows in words."""
+    """A place for a figure, with what it shows in words; a matrix is not squeezed into a phone's width."""
 
     title: str
     caption: str
     variants: tuple[Variant, ...]
+    matrix: bool = False
 
     @property
     def groups(self) -> list[tuple[str, list[tuple[int, Variant]]]]:

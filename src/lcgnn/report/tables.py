@@ -163,11 +163,7 @@ def calibration_table(
         for row in experiment.rows
         if any(errors.get((row.name, position)) for position in positions)
     )
-    caption = (
-        f"{experiment.title}: calibration error of the predicted probabilities on the test nodes, mean ± standard "
-        "deviation over seeds. 0 is perfect: of the nodes predicted with 80 % probability, 80 % are right."
-    )
-    return Table(name, caption, headings, rows)
+    return Table(name, f"{experiment.title}: mean ± standard deviation over seeds.", headings, rows)
 
 
 def methods_table(records: Iterable[Mapping[str, Any]]) -> Table:
@@ -175,17 +171,17 @@ def methods_table(records: Iterable[Mapping[str, Any]]) -> Table:
     seconds: dict[str, list[float]] = {}
     for record in records:
         seconds.setdefault(record["method"], []).append(float(record["seconds"]))
-    headings = (Heading("method", numeric=False), Heading("runs"), Heading("mean time"), Heading("total time"))
+    headings = (Heading("method", numeric=False), Heading("runs"), Heading("mean, s"), Heading("total, min"))
     rows = tuple(
         (
             text_value(method),
             Value(f"{len(times):,}", len(times)),
-            _duration_value(sum(times) / len(times)),
-            _duration_value(sum(times)),
+            Value(f"{sum(times) / len(times):,.1f}", sum(times) / len(times)),
+            Value(f"{sum(times) / 60:,.1f}", sum(times)),
         )
         for method, times in sorted(seconds.items())
     )
-    return Table("runs", "Training time by method, summed over all of its runs.", headings, rows)
+    return Table("runs", "Training time of a run and of all runs, by method.", headings, rows)
 
 
 def versions_table(records: Iterable[Mapping[str, Any]]) -> Table:
@@ -277,7 +273,3 @@ def _spread(values: Sequence[float]) -> Value:
     summary = Summary.of(values)
     mean = f"{summary.mean:.3f}"
     return Value(mean if summary.count == 1 else f"{mean} ± {summary.std:.3f}", summary.mean)
-
-
-def _duration_value(seconds: float) -> Value:
-    return Value(duration(seconds), seconds)

@@ -86,7 +86,11 @@
 
   function draw(plot, width) {
     const { data, layout } = themed(plot.figures[plot.chosen ? Number(plot.chosen.value) : 0]);
-    return Plotly.react(plot.canvas, data, width ? { ...layout, width, autosize: false } : layout, config);
+    if (width) Object.assign(layout, { width, autosize: false });
+    // On a phone the legend has a line for every entry; the plot below it keeps its height.
+    const entries = data.filter((trace) => trace.name && trace.showlegend !== false).length;
+    if ((width || plot.canvas.clientWidth) < 480) layout.height += 20 * entries;
+    return Plotly.react(plot.canvas, data, layout, config);
   }
 
   plots.forEach((plot) => {
