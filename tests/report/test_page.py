@@ -151,6 +151,8 @@ def test_names_from_files_are_shown_as_text_in_page_and_plots(page: Any) -> None
             )
     confusion = page.locator("figure.plot", has_text="Confusion of classes")
     assert "b<sub>i</sub> & c" in confusion.locator(".yaxislayer-above text").all_text_contents()
+    confusion.locator(".canvas").hover(position={"x": 300, "y": 40})
+    assert f"{NASTY} taken for" in confusion.locator(".hoverlayer").text_content()
 
 
 def test_a_table_downloads_as_csv_that_no_spreadsheet_takes_for_formulas(page: Any, tmp_path: Path) -> None:

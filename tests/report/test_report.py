@@ -12,10 +12,11 @@ from lcgnn.errors import OutputError
 from lcgnn.evaluation import PairedDifference
 from lcgnn.experiments.spec import load_experiment
 from lcgnn.experiments.store import Store
-from lcgnn.report.figures import curves_figure, plain
+from lcgnn.report.diagnostic_figures import curves_figure
 from lcgnn.report.html import render
 from lcgnn.report.markdown import escaped, results_markdown
 from lcgnn.report.page import Report
+from lcgnn.report.plotting import plain
 from lcgnn.report.tables import Heading, Table, signed_value, verdict
 
 

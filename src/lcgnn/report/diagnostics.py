@@ -10,7 +10,8 @@ import numpy as np
 
 from lcgnn.errors import OutputError
 from lcgnn.experiments.spec import Experiment
-from lcgnn.report.figures import Figure, confusion_figure, curves_figure, fifths_figure
+from lcgnn.report.diagnostic_figures import confusion_figure, curves_figure, fifths_figure
+from lcgnn.report.plotting import Figure
 from lcgnn.report.sections import Plot, Section, Variant
 from lcgnn.report.tables import calibration_table
 

@@ -61,7 +61,7 @@ class Study:
         ]
 
     def verdicts(self) -> list[Verdict]:
-        return [verdict(difference) for _, _, difference in comparisons(self.experiment, self.cells)]
+        return [verdict(item.difference) for item in comparisons(self.experiment, self.cells)]
 
 
 @dataclass(frozen=True)

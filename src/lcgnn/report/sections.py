@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lcgnn.report.figures import Figure
+from lcgnn.report.plotting import Figure
 from lcgnn.report.tables import Table
 
 

@@ -79,6 +79,16 @@ class Table:
         return spans if any(name for name, _ in spans) else []
 
 
+@dataclass(frozen=True)
+class Comparison:
+    """How much better one row is than another in one column."""
+
+    row: str
+    other: str
+    column: str
+    difference: PairedDifference
+
+
 def accuracy_table(experiment: Experiment, cells: Cells) -> Table:
     """Ours, the paper's and their difference, for every row and column."""
     headings = [Heading("method", numeric=False)]
@@ -116,16 +126,18 @@ def comparison_table(experiment: Experiment, cells: Cells) -> Table:
     )
     rows = tuple(
         (
-            text_value(label),
-            text_value(column),
-            signed_value(100 * difference.mean),
-            signed_value(100 * difference.low),
-            signed_value(100 * difference.high),
-            _p_value(difference.p_value),
-            Value(f"{difference.wins} of {difference.count}", difference.wins / difference.count),
-            _verdict_value(difference),
+            text_value(f"{item.row} minus {item.other}"),
+            text_value(item.column),
+            signed_value(100 * item.difference.mean),
+            signed_value(100 * item.difference.low),
+            signed_value(100 * item.difference.high),
+            _p_value(item.difference.p_value),
+            Value(
+                f"{item.difference.wins} of {item.difference.count}", item.difference.wins / item.difference.count
+            ),
+            _verdict_value(item.difference),
         )
-        for label, column, difference in comparisons(experiment, cells)
+        for item in comparisons(experiment, cells)
     )
     caption = (
         "Paired by seed: mean difference in points, its 95 % interval and p of the paired t-test. A verdict needs "
@@ -134,14 +146,14 @@ def comparison_table(experiment: Experiment, cells: Cells) -> Table:
     return Table(f"{experiment.name}-comparisons", caption, headings, rows)
 
 
-def comparisons(experiment: Experiment, cells: Cells) -> list[tuple[str, str, PairedDifference]]:
-    """Label, column title and difference of every pair of rows that is compared and has records."""
+def comparisons(experiment: Experiment, cells: Cells) -> list[Comparison]:
+    """Every pair of rows that is compared and has records, column by column."""
     found = []
     for row in experiment.rows:
         for position, column in enumerate(experiment.columns):
             cell = cells.get((row.name, position))
             if row.compare and cell and cell.difference:
-                found.append((f"{row.name} minus {row.compare}", column.title, cell.difference))
+                found.append(Comparison(row.name, row.compare, column.title, cell.difference))
     return found
 
 
