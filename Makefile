@@ -14,6 +14,7 @@ demo: $(VENV)/installed
 	$(BIN)/lcgnn demo
 
 test: $(VENV)/installed-dev lint
+	@command -v chromium > /dev/null || echo '*** NO CHROMIUM: the tests of the report page are skipped (Debian: apt-get install chromium) ***'
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS)
 
 lint: $(VENV)/installed-dev

@@ -13,6 +13,7 @@ from lcgnn.evaluation import (
     Summary,
     accuracy,
     accuracy_by_consistency,
+    bootstrap_interval,
     calibration_error,
     confusion,
     label_consistency,
@@ -117,3 +118,16 @@ def test_accuracy_by_consistency_counts_every_node_with_neighbours_once():
     bins = accuracy_by_consistency(distribution, star(), np.arange(5))
     assert [(item.nodes, item.correct) for item in bins] == [(1, 0), (0, 0), (0, 0), (1, 1), (2, 2)]
     assert [item.low for item in bins] == pytest.approx([0, 0.2, 0.4, 0.6, 0.8])
+
+
+def test_the_bootstrap_interval_holds_the_mean_and_shrinks_with_the_spread() -> None:
+    values = [0.70, 0.72, 0.74, 0.76, 0.78]
+    low, high = bootstrap_interval(values)
+    assert 0.70 < low < np.mean(values) < high < 0.78
+    assert bootstrap_interval(values) == (low, high)
+    assert bootstrap_interval([0.7, 0.7]) == pytest.approx((0.7, 0.7))
+
+
+def test_nothing_cannot_be_resampled() -> None:
+    with pytest.raises(ConfigError, match="no seed"):
+        bootstrap_interval([])

@@ -318,6 +318,37 @@ def pack(
 
 
 @app.command()
+def report(
+    experiments: Annotated[
+        list[str] | None,
+        typer.Argument(help="TOML files of your own, beside the paper's tables, which are always shown."),
+    ] = None,
+    records: Annotated[Path, typer.Option(help="Folder with the records of single runs.")] = Path("runs/records"),
+    results: Annotated[Path, typer.Option(help="Folder with the packed records.")] = Path("results"),
+    out: Annotated[
+        Path | None, typer.Option(help="The page. [default: report.html in the folder of the packed records]")
+    ] = None,
+    markdown: Annotated[Path, typer.Option(help="The tables in Markdown.")] = Path("RESULTS.md"),
+) -> None:
+    """Turn the records of runs into one HTML page and into Markdown tables; nothing is trained.
+
+    The page opens without a network: tables that sort and download as CSV, curves, paired differences.
+
+    Example: lcgnn report --out report.html
+    """
+    from lcgnn.display import out as console
+    from lcgnn.report.html import write_page
+    from lcgnn.report.markdown import write_results
+    from lcgnn.report.page import Report
+
+    page = out or results / "report.html"
+    found = Report.of(experiments or [], records, results)
+    write_page(found, page)
+    write_results(found, markdown)
+    console.print(f"{len(found.records)} runs. Page: {page}    Tables: {markdown}", soft_wrap=True, markup=False)
+
+
+@app.command()
 def datasets(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of the table.")] = False,
 ) -> None:

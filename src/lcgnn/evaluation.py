@@ -106,6 +106,19 @@ class Summary:
         return cls(float(array.mean()), std, int(array.size))
 
 
+def bootstrap_interval(values: Sequence[float], resamples: int = 10_000) -> tuple[float, float]:
+    """A 95 % interval of the mean by resampling the values (percentile bootstrap), the same at every call.
+
+    A single value has no spread to resample: both ends are the value itself.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if not array.size:
+        raise ConfigError("There is nothing to resample: no seed has a result.")
+    drawn = np.random.default_rng(0).integers(array.size, size=(resamples, array.size))
+    low, high = np.percentile(array[drawn].mean(axis=1), [2.5, 97.5])
+    return float(low), float(high)
+
+
 @dataclass(frozen=True)
 class PairedDifference:
     """How much better one method is than another on the same seeds, and how sure that is.

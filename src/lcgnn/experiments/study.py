@@ -105,6 +105,22 @@ def records_of(experiment: Experiment, records: Iterable[dict[str, Any]]) -> lis
     return list({record["run"]: record for cell in cells.values() for record in cell}.values())
 
 
+def stages_of(
+    experiment: Experiment, records: Iterable[dict[str, Any]]
+) -> dict[tuple[str, int], list[tuple[dict[str, Any], dict[str, Any]]]]:
+    """Every run of a cell with the stage of it that counts there, by row name and column number."""
+    found = _by_cell(experiment, records)
+    return {
+        (row.name, position): [
+            (record, stage)
+            for record in found[row.name, position]
+            for stage in _counting(record["stages"], row.stage)
+        ]
+        for row in experiment.rows
+        for position in range(len(experiment.columns))
+    }
+
+
 def _by_cell(
     experiment: Experiment, records: Iterable[dict[str, Any]]
 ) -> dict[tuple[str, int], list[dict[str, Any]]]:
@@ -138,11 +154,13 @@ def _configuration_key(content: Mapping[str, Any]) -> str:
 
 def _accuracies(records: list[dict[str, Any]], stage: str | None) -> dict[int, float]:
     return {
-        record["seed"]: item["test_accuracy"]
-        for record in records
-        for position, item in enumerate(record["stages"], start=1)
-        if item["name"] == stage or (stage is None and position == len(record["stages"]))
+        record["seed"]: item["test_accuracy"] for record in records for item in _counting(record["stages"], stage)
     }
+
+
+def _counting(stages: list[dict[str, Any]], name: str | None) -> list[dict[str, Any]]:
+    """The stage of that name, or the last one."""
+    return stages[-1:] if name is None else [stage for stage in stages if stage["name"] == name]
 
 
 def _compared(

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from lcgnn.evaluation import PairedDifference
 from lcgnn.experiments.reproduce import Reproduction
-from lcgnn.experiments.spec import Experiment, Reported
+from lcgnn.experiments.spec import Experiment
 from lcgnn.experiments.store import write_pack
-from lcgnn.experiments.study import Cell, gather, records_of
+from lcgnn.experiments.study import gather, records_of
 from lcgnn.files import written_atomically
-
-Cells = Mapping[tuple[str, int], Cell]
+from lcgnn.report.page import Report
+from lcgnn.report.tables import Cells, Table, ours_in_words, paper_in_words
 
 
 def write_tables(reproduction: Reproduction) -> Iterator[tuple[Path, str]]:
@@ -33,9 +33,44 @@ def write_tables(reproduction: Reproduction) -> Iterator[tuple[Path, str]]:
         yield path, markdown
 
 
+def write_results(report: Report, path: Path) -> None:
+    """Write all of a report's tables into one Markdown file."""
+    with written_atomically(path) as temporary:
+        temporary.write_text(results_markdown(report) + "\n", encoding="utf-8")
+
+
+def results_markdown(report: Report) -> str:
+    """The summary and every table of the page, those of the experiments as `reproduce` writes them."""
+    parts = ["# Results", "", "Written by `lcgnn report` from the records of the runs.", ""]
+    parts += [escaped(" ".join(report.summary())), "", *_table(report.overview())]
+    for study in report.studies:
+        parts += ["", experiment_markdown(study.experiment, study.cells)]
+    for section in report.sections()[len(report.studies) :]:
+        if section.tables:
+            parts += ["", f"## {escaped(section.title)}"]
+            parts += ["", escaped(section.text)] if section.text else []
+        for table in section.tables:
+            parts += ["", escaped(table.caption), "", *_table(table)]
+    return "\n".join(parts)
+
+
+def escaped(text: str) -> str:
+    """A text that can stand in a cell of a Markdown table and is no HTML."""
+    one_line = " ".join(text.split())
+    return one_line.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+
+
+def _table(table: Table) -> list[str]:
+    return [
+        f"| {' | '.join(escaped(heading.full) for heading in table.headings)} |",
+        "|" + "".join("---:|" if heading.numeric else "---|" for heading in table.headings),
+        *(f"| {' | '.join(escaped(value.text) for value in row)} |" for row in table.rows),
+    ]
+
+
 def experiment_markdown(experiment: Experiment, cells: Cells) -> str:
     """A section: the table of accuracies beside the paper's, then the comparisons between rows."""
-    parts = [f"## {experiment.title}", "", _counted(cells), "", *_accuracy_table(experiment, cells)]
+    parts = [f"## {escaped(experiment.title)}", "", _counted(cells), "", *_accuracy_table(experiment, cells)]
     comparisons = _comparison_table(experiment, cells)
     if comparisons:
         parts += ["", *comparisons]
@@ -54,7 +89,8 @@ def _counted(cells: Cells) -> str:
 
 
 def _accuracy_table(experiment: Experiment, cells: Cells) -> list[str]:
-    headings = [heading for column in experiment.columns for heading in (column.title, "paper", "Δ")]
+    titles = [escaped(column.title) for column in experiment.columns]
+    headings = [heading for title in titles for heading in (title, "paper", "Δ")]
     lines = [
         f"| | {' | '.join(headings)} |",
         "|---|" + "---:|" * len(headings),
@@ -65,11 +101,11 @@ def _accuracy_table(experiment: Experiment, cells: Cells) -> list[str]:
             cell = cells.get((row.name, position))
             paper = row.paper[position]
             shown += [
-                _ours(cell) if cell else "",
-                _paper(paper) if paper else "",
+                ours_in_words(cell) if cell else "",
+                paper_in_words(paper) if paper else "",
                 f"{100 * cell.summary.mean - paper.mean:+.1f}" if cell and paper else "",
             ]
-        lines.append(f"| {row.name} | {' | '.join(shown)} |")
+        lines.append(f"| {escaped(row.name)} | {' | '.join(shown)} |")
     return lines
 
 
@@ -77,7 +113,7 @@ def _comparison_table(experiment: Experiment, cells: Cells) -> list[str]:
     compared = [row for row in experiment.rows if row.compare]
     if not compared:
         return []
-    titles = [column.title for column in experiment.columns]
+    titles = [escaped(column.title) for column in experiment.columns]
     lines = [
         "Paired by seed: mean difference in points, its 95 % interval, p of the paired t-test.",
         "",
@@ -87,18 +123,8 @@ def _comparison_table(experiment: Experiment, cells: Cells) -> list[str]:
     for row in compared:
         found = (cells.get((row.name, position)) for position in range(len(titles)))
         shown = [_difference(cell.difference) if cell and cell.difference else "" for cell in found]
-        lines.append(f"| {row.name} minus {row.compare} | {' | '.join(shown)} |")
+        lines.append(f"| {escaped(f'{row.name} minus {row.compare}')} | {' | '.join(shown)} |")
     return lines
-
-
-def _ours(cell: Cell) -> str:
-    summary = cell.summary
-    mean = f"{100 * summary.mean:.1f}"
-    return mean if summary.count == 1 else f"{mean} ± {100 * summary.std:.1f}"
-
-
-def _paper(reported: Reported) -> str:
-    return f"{reported.mean:.1f}" if reported.std is None else f"{reported.mean:.1f} ± {reported.std:.1f}"
 
 
 def _difference(difference: PairedDifference) -> str:

@@ -1,0 +1,252 @@
+"""From experiments and their records to what the report says of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from lcgnn.datasets import DATASETS
+from lcgnn.errors import OutputError
+from lcgnn.experiments.spec import Experiment, load_experiment, packaged_experiments
+from lcgnn.experiments.store import Store
+from lcgnn.experiments.study import gather, records_of, stages_of
+from lcgnn.report.diagnostics import diagnostic_sections
+from lcgnn.report.figures import Point, difference_figure, few_label_figure
+from lcgnn.report.sections import Fact, Plot, Section, Variant
+from lcgnn.report.tables import (
+    SIGNS,
+    Cells,
+    Heading,
+    Table,
+    Value,
+    Verdict,
+    accuracy_table,
+    comparison_table,
+    comparisons,
+    duration,
+    methods_table,
+    text_value,
+    verdict,
+    versions_table,
+)
+
+Record = dict[str, Any]
+
+# What a split has where a column does not say it: the public splits of the benchmarks, and our random ones.
+_DEFAULT_LABELS = 20
+
+
+@dataclass(frozen=True)
+class Study:
+    """An experiment with its records and the cells that they fill."""
+
+    experiment: Experiment
+    records: tuple[Record, ...]
+    cells: Cells
+
+    @property
+    def num_cells(self) -> int:
+        return len(self.experiment.rows) * len(self.experiment.columns)
+
+    def distances(self) -> list[tuple[float, str]]:
+        """Our mean minus the paper's in points, with the cell's name, wherever there are both."""
+        return [
+            (100 * cell.summary.mean - cell.paper.mean, f"{row}, {self.experiment.columns[position].title}")
+            for (row, position), cell in self.cells.items()
+            if cell.paper and not math.isnan(cell.summary.mean)
+        ]
+
+    def verdicts(self) -> list[Verdict]:
+        return [verdict(item.difference) for item in comparisons(self.experiment, self.cells)]
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that the page and RESULTS.md show.
+
+    Args:
+        studies: The experiments that have records.
+        records: Of all of them, each once.
+        absent: Titles of the experiments that have none.
+    """
+
+    studies: tuple[Study, ...]
+    records: tuple[Record, ...]
+    absent: tuple[str, ...]
+
+    @classmethod
+    def of(cls, names: Iterable[str], records: Path, results: Path) -> Report:
+        """Read all records that there are for the package's experiments and the given ones."""
+        experiments = [load_experiment(name) for name in dict.fromkeys([*packaged_experiments(), *names])]
+        found = Store(records, sorted(results.glob("*.jsonl"))).all()
+        report = cls.from_records(experiments, found)
+        if not report.studies:
+            raise OutputError(
+                f"There are no records of these experiments in {results} or {records}. Make some with "
+                "'lcgnn reproduce table3 --seeds 3', or say where they are with --results and --records."
+            )
+        return report
+
+    @classmethod
+    def from_records(cls, experiments: Iterable[Experiment], records: Sequence[Record]) -> Report:
+        studies = [
+            Study(experiment, tuple(records_of(experiment, records)), gather(experiment, records))
+            for experiment in experiments
+        ]
+        kept = tuple(study for study in studies if study.cells)
+        return cls(
+            kept,
+            tuple({record["run"]: record for study in kept for record in study.records}.values()),
+            tuple(study.experiment.title for study in studies if not study.cells),
+        )
+
+    def sections(self) -> list[Section]:
+        """All of the page below its summary."""
+        experiments = [_experiment_section(number, study) for number, study in enumerate(self.studies, start=1)]
+        stages = [(study.experiment, stages_of(study.experiment, study.records)) for study in self.studies]
+        return [*experiments, *diagnostic_sections(stages), self.what_was_run()]
+
+    def facts(self) -> list[Fact]:
+        """The summary in a few numbers."""
+        distances = [abs(distance) for study in self.studies for distance, _ in study.distances()]
+        found = [item for study in self.studies for item in study.verdicts()]
+        facts = [Fact(f"{len(self.records):,}", f"runs, {duration(_total_seconds(self.records))} of training")]
+        if distances:
+            facts.append(
+                Fact(
+                    f"{median(distances):.1f}", f"points from the paper in the median of {len(distances)} figures"
+                )
+            )
+        if found:
+            signs: tuple[Verdict, ...] = ("better", "worse", "unclear")
+            counted = "  ".join(f"{SIGNS[item]} {found.count(item)}" for item in signs)
+            facts.append(Fact(counted, "better, worse and unclear among the paired comparisons"))
+        return facts
+
+    def summary(self) -> list[str]:
+        """The summary in sentences."""
+        methods = {record["method"] for record in self.records}
+        graphs = {record["dataset"] for record in self.records}
+        filled = sum(len(study.cells) for study in self.studies)
+        cells = sum(study.num_cells for study in self.studies)
+        sentences = [
+            f"{_counted(len(self.studies), 'experiment')}, {_counted(len(methods), 'method')}, "
+            f"{_counted(len(graphs), 'graph')}: {filled} of {cells} cells have been run."
+        ]
+        distances = [item for study in self.studies for item in study.distances()]
+        if distances:
+            within = sum(abs(distance) <= 1 for distance, _ in distances)
+            farthest, where = max(distances, key=lambda item: abs(item[0]))
+            sentences.append(
+                f"Where the paper gives a figure, ours is within one point of it in {within} of {len(distances)} "
+                f"cells; the farthest is {farthest:+.1f} points ({where})."
+            )
+        if self.absent:
+            sentences.append(f"Without any record: {'; '.join(self.absent)}.")
+        return sentences
+
+    def overview(self) -> Table:
+        """One line for each experiment."""
+        headings = (
+            Heading("experiment", numeric=False),
+            *(Heading(text) for text in ("cells run", "runs", "median distance", "better", "worse", "unclear")),
+        )
+        return Table(
+            "overview",
+            "Median distance: of our mean from the paper's, in points. The last three columns count the paired "
+            "comparisons.",
+            headings,
+            tuple(_overview_row(study) for study in self.studies),
+        )
+
+    def what_was_run(self) -> Section:
+        """Versions, machines, runs and time."""
+        finished = sorted(
+            str(record["environment"]["finished"])[:10]
+            for record in self.records
+            if "finished" in record.get("environment", {})
+        )
+        when = f", finished between {finished[0]} and {finished[-1]}" if finished else ""
+        text = (
+            f"{len(self.records):,} runs{when}; {duration(_total_seconds(self.records))} of training in total. A "
+            "run that several rows or experiments share counts once."
+        )
+        tables = (methods_table(self.records), versions_table(self.records))
+        return Section("what-was-run", "What was run", text, tables)
+
+
+def _experiment_section(number: int, study: Study) -> Section:
+    experiment, cells = study.experiment, study.cells
+    pairs = comparisons(experiment, cells)
+    blocks: list[Table | Plot] = [accuracy_table(experiment, cells), *_few_label_plots(experiment, cells)]
+    if pairs:
+        caption = (
+            "A mark is the mean difference over the seeds that both rows have, the line its 95 % interval. An "
+            "interval that holds zero is no clear difference."
+        )
+        blocks.append(Plot("Paired differences", caption, (Variant("", difference_figure(pairs)),)))
+        blocks.append(comparison_table(experiment, cells))
+    return Section(f"experiment-{number}", experiment.title, blocks=tuple(blocks), note=experiment.note)
+
+
+def _few_label_plots(experiment: Experiment, cells: Cells) -> list[Plot]:
+    """A plot for every dataset that stands in columns with different numbers of labels."""
+    positions: dict[tuple[str, str], dict[int, list[int]]] = {}
+    for position, column in enumerate(experiment.columns):
+        labels = column.split.labels_per_class or _DEFAULT_LABELS
+        by_labels = positions.setdefault((column.dataset, column.split.kind), {})
+        by_labels.setdefault(labels, []).append(position)
+    plots = []
+    for (dataset, kind), by_labels in positions.items():
+        lines = _few_label_lines(experiment, cells, by_labels)
+        if len(by_labels) > 1 and lines:
+            caption = (
+                f"{DATASETS[dataset].title}, {kind} split: mean test accuracy with its 95 % bootstrap interval "
+                "over seeds; hollow marks are the paper's figures."
+            )
+            plots.append(Plot("Accuracy by labels per class", caption, (Variant("", few_label_figure(lines)),)))
+    return plots
+
+
+def _few_label_lines(
+    experiment: Experiment, cells: Cells, by_labels: dict[int, list[int]]
+) -> dict[str, list[Point]]:
+    """Points of every row that was run, in the order of their labels; columns with the same number share one."""
+    lines: dict[str, list[Point]] = {}
+    for row in experiment.rows:
+        points = []
+        for labels, positions in sorted(by_labels.items()):
+            measured = [cells[row.name, position] for position in positions if (row.name, position) in cells]
+            accuracies = tuple(
+                value for cell in measured for value in cell.accuracies.values() if value is not None
+            )
+            papers = [reported.mean for position in positions if (reported := row.paper[position])]
+            points.append(Point(labels, accuracies, papers[0] if papers else None))
+        if any(point.accuracies for point in points):
+            lines[row.name] = points
+    return lines
+
+
+def _overview_row(study: Study) -> tuple[Value, ...]:
+    distances = [abs(distance) for distance, _ in study.distances()]
+    found = study.verdicts()
+    counts = (found.count("better"), found.count("worse"), found.count("unclear"))
+    return (
+        text_value(study.experiment.title),
+        Value(f"{len(study.cells)} of {study.num_cells}", len(study.cells) / study.num_cells),
+        Value(f"{len(study.records):,}", len(study.records)),
+        Value(f"{median(distances):.1f}", median(distances)) if distances else Value("–", None),
+        *(Value(str(count), count) for count in counts),
+    )
+
+
+def _total_seconds(records: Iterable[Record]) -> float:
+    return sum(float(record["seconds"]) for record in records)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
