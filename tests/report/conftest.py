@@ -73,7 +73,7 @@ def made_records(experiment: Experiment, *, diagnostics: bool = True) -> list[di
     for row in experiment.rows[:-1]:
         for position, column in enumerate(experiment.columns):
             for seed in range(4):
-                configuration = experiment.configuration(row, column)
+                configuration = experiment.configurations(row, column)[0]
                 base = 0.70 + 0.05 * position + 0.004 * seed
                 final = base + gains[row.method] + (0.003 if seed % 2 else -0.003)
                 identity = fingerprint({**configuration, "seed": seed})
