@@ -12,6 +12,7 @@ from lcgnn.experiments.store import write_pack
 from lcgnn.experiments.study import gather, records_of
 from lcgnn.files import written_atomically
 from lcgnn.report.page import Report
+from lcgnn.report.sections import Section
 from lcgnn.report.tables import Cells, Table, ours_in_words, paper_in_words
 
 
@@ -43,15 +44,21 @@ def results_markdown(report: Report) -> str:
     """The summary and every table of the page, those of the experiments as `reproduce` writes them."""
     parts = ["# Results", "", "Written by `lcgnn report` from the records of the runs.", ""]
     parts += [escaped(" ".join(report.summary())), "", *_table(report.overview())]
+    parts += [line for section in report.claims() for line in _section(section)]
     for study in report.studies:
         parts += ["", experiment_markdown(study.experiment, study.cells)]
-    for section in report.sections()[len(report.studies) :]:
-        if section.tables:
-            parts += ["", f"## {escaped(section.title)}"]
-            parts += ["", escaped(section.text)] if section.text else []
-        for table in section.tables:
-            parts += ["", escaped(table.caption), "", *_table(table)]
+    parts += [line for section in report.details() for line in _section(section)]
     return "\n".join(parts)
+
+
+def _section(section: Section) -> list[str]:
+    if not section.tables:
+        return []
+    parts = ["", f"## {escaped(section.title)}"]
+    parts += ["", escaped(section.text)] if section.text else []
+    for table in section.tables:
+        parts += ["", escaped(table.caption), "", *_table(table)]
+    return parts
 
 
 def escaped(text: str) -> str:

@@ -14,6 +14,7 @@ from lcgnn.errors import OutputError
 from lcgnn.experiments.spec import Experiment, load_experiment, packaged_experiments
 from lcgnn.experiments.store import Store
 from lcgnn.experiments.study import gather, records_of, stages_of
+from lcgnn.report.claims import claims, claims_table
 from lcgnn.report.diagnostics import diagnostic_sections
 from lcgnn.report.figures import Point, difference_figure, few_label_figure
 from lcgnn.report.sections import Fact, Plot, Section, Variant
@@ -107,8 +108,19 @@ class Report:
     def sections(self) -> list[Section]:
         """All of the page below its summary."""
         experiments = [_experiment_section(number, study) for number, study in enumerate(self.studies, start=1)]
+        return [*self.claims(), *experiments, *self.details()]
+
+    def claims(self) -> list[Section]:
+        """What the paper claims and whether it holds; nothing if no claim is about these experiments."""
+        studies = {study.experiment.name: (study.experiment, study.cells) for study in self.studies}
+        if not any(claim.experiment in studies for claim in claims()):
+            return []
+        return [Section("claims", "What the paper claims, and what holds", blocks=(claims_table(studies),))]
+
+    def details(self) -> list[Section]:
+        """What the records say beyond accuracies, and how they were made."""
         stages = [(study.experiment, stages_of(study.experiment, study.records)) for study in self.studies]
-        return [*experiments, *diagnostic_sections(stages), self.what_was_run()]
+        return [*diagnostic_sections(stages), self.what_was_run()]
 
     def facts(self) -> list[Fact]:
         """The summary in a few numbers."""
