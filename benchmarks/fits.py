@@ -1,4 +1,4 @@
-"""Seconds of one fit of every system of Table 2, on one core; ablations and controls take as long as their method."""
+"""Seconds of one fit of every system of Table 2 on one core; ablations and controls take as long as theirs."""
 
 from __future__ import annotations
 
