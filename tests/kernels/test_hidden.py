@@ -8,6 +8,7 @@ from lcgnn.kernels import use
 from lcgnn.kernels.dense import NarrowProduct, add_bias, transposed_product
 from lcgnn.kernels.dropout import Dropout
 from lcgnn.kernels.hidden import hidden_layer
+from lcgnn.kernels.jit import constant
 
 
 @settings(deadline=None, max_examples=60)
@@ -42,16 +43,17 @@ def test_narrow_products_equal_the_usual_ones(rows, width, columns, seed):
     )
     product = NarrowProduct(weight)
     for _ in range(2):
+        product.update()
         torch.testing.assert_close(product(tall), tall @ weight, rtol=1e-5, atol=1e-5)
         weight.mul_(2)
     torch.testing.assert_close(transposed_product(tall, other), tall.T @ other, rtol=1e-5, atol=1e-5)
 
 
-@given(st.integers(1, 40), st.integers(1, 9), st.integers(0, 1000))
+@given(st.integers(1, 40), st.sampled_from([1, 3, 7, 9]), st.integers(0, 1000))
 @settings(deadline=None)
 def test_a_bias_reaches_every_row(rows, columns, seed):
     generator = torch.Generator().manual_seed(seed)
     matrix, bias = torch.randn(rows, columns, generator=generator), torch.randn(columns, generator=generator)
     expected = matrix + bias
-    add_bias(matrix.numpy(), bias.numpy())
+    add_bias(constant(columns), matrix.numpy(), bias.numpy())
     torch.testing.assert_close(matrix, expected)

@@ -35,10 +35,12 @@ class Adam:
         self.means = {name: torch.zeros_like(value) for name, value in self.parameters.items()}
         self.squares = {name: torch.zeros_like(value) for name, value in self.parameters.items()}
         self._flat: dict[str, tuple[NDArray[np.float32], ...]] = {}
+        self._factors: dict[float, NDArray[np.float32]] = {}
 
     def step(self) -> None:
         """Update every parameter that has a gradient, and forget the gradients."""
         self.num_steps += 1
+        self._factors.clear()
         update = _update_fused if fused(*self.parameters.values()) else _update_plain
         for name, parameter in self.parameters.items():
             if parameter.grad is not None:
@@ -65,6 +67,16 @@ class Adam:
             self._flat[name] = tuple(tensor.view(-1).numpy() for tensor in tensors)
         return self._flat[name]
 
+    def factors(self, weight_decay: float) -> NDArray[np.float32]:
+        """What the fused update multiplies by in this step, rounded only once."""
+        if weight_decay not in self._factors:
+            (first, second), steps = self.BETAS, self.num_steps
+            rate, correction = self.learning_rate / (1 - first**steps), 1 / (1 - second**steps) ** 0.5
+            self._factors[weight_decay] = np.array(
+                [weight_decay, first, 1 - first, second, 1 - second, rate, correction, self.EPS], dtype=np.float32
+            )
+        return self._factors[weight_decay]
+
 
 def _update_plain(adam: Adam, name: str, gradient: Tensor) -> None:
     first, second = adam.BETAS
@@ -78,21 +90,8 @@ def _update_plain(adam: Adam, name: str, gradient: Tensor) -> None:
 
 
 def _update_fused(adam: Adam, name: str, gradient: Tensor) -> None:
-    first, second = adam.BETAS
     parameter, mean, square = adam.flat(name)
-    factors = np.array(
-        [
-            adam.weight_decay[name],
-            first,
-            1 - first,
-            second,
-            1 - second,
-            adam.learning_rate / (1 - first**adam.num_steps),
-            1 / (1 - second**adam.num_steps) ** 0.5,
-            adam.EPS,
-        ],
-        dtype=np.float32,
-    )
+    factors = adam.factors(adam.weight_decay[name])
     _update(parameter, gradient.contiguous().view(-1).numpy(), mean, square, factors)
 
 

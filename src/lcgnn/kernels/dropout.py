@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,10 @@ class Dropout:
 
     def arguments(self) -> tuple[NDArray[Any], np.float32]:
         """Key and threshold as one array, and the scale: what the compiled kernels take."""
+        return self._arguments
+
+    @cached_property
+    def _arguments(self) -> tuple[NDArray[Any], np.float32]:
         return np.array([self.key, self.threshold], dtype=np.uint32), np.float32(self.scale)
 
 

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from lcgnn.kernels import activation, dense
 from lcgnn.kernels.dropout import NO_DROPOUT, Dropout
+from lcgnn.kernels.jit import constant
 from lcgnn.models.network import Passes
 from lcgnn.sparse import GraphTensors, SparseMatrix
 
@@ -36,9 +37,11 @@ class GCNPasses(Passes):
         self.hidden = torch.empty(graph.num_nodes, self.weight_0.shape[1])
         self.grad_embedding = torch.empty_like(self.hidden)
         self.project = dense.NarrowProduct(self.weight_1)
+        self.classes = constant(self.weight_1.shape[1])
         self.dropout = NO_DROPOUT
 
     def begin(self) -> None:
+        self.project.update()
         self.embedding = self.adjacency.matrix @ (self.features.matrix @ self.weight_0)
 
     def validate(self) -> Tensor:
@@ -52,7 +55,7 @@ class GCNPasses(Passes):
         assert self.embedding is not None
         activation.forward(self.embedding.numpy(), self.bias_0, False, *dropout.arguments(), self.hidden.numpy())
         logits = self.adjacency.matrix @ self.project(self.hidden)
-        dense.add_bias(logits.numpy(), self.bias_1)
+        dense.add_bias(self.classes, logits.numpy(), self.bias_1)
         return logits
 
     def backward(self, gradient: Tensor) -> None:
