@@ -42,8 +42,12 @@ def folder(tmp_path: Path, cora: object) -> Path:
 
 
 def reproduce(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return lcgnn(folder, "reproduce", "study.toml", *options)
+
+
+def lcgnn(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "lcgnn", "reproduce", "study.toml", *options],
+        [sys.executable, "-m", "lcgnn", *arguments],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -63,6 +67,17 @@ def test_a_study_gives_a_table_and_is_not_repeated(folder: Path) -> None:
     again = reproduce(folder)
     assert "3 runs have a record, 0 are to be done." in again.stdout
     assert (folder / "results" / "study.md").read_text() == table
+
+
+def test_records_are_packed_without_running_anything(folder: Path) -> None:
+    nothing = lcgnn(folder, "results", "pack", "study.toml")
+    assert nothing.returncode == 2
+    assert "There are no records of these experiments" in nothing.stderr
+    assert reproduce(folder).returncode == 0
+    packed = lcgnn(folder, "results", "pack", "study.toml", "--results", "again")
+    assert packed.returncode == 0, packed.stderr
+    for name in ("study.md", "study.jsonl"):
+        assert (folder / "again" / name).read_text() == (folder / "results" / name).read_text()
 
 
 def test_packed_records_alone_are_enough(folder: Path) -> None:
