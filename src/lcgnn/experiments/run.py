@@ -9,22 +9,25 @@ import platform
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from lcgnn import __version__
-from lcgnn.artifacts import PredictionFormat, save_metrics, save_model, save_predictions
+from lcgnn.artifacts import PredictionFormat, save_answers, save_metrics, save_model, save_predictions
 from lcgnn.checkpoint import CheckpointFile
 from lcgnn.datasets import load
+from lcgnn.datasets.tables import TableGraph, Tables, load_tables
 from lcgnn.errors import OutputError
 from lcgnn.evaluation import accuracy
 from lcgnn.experiments.spec import RunSpec, fingerprint
 from lcgnn.experiments.store import Store
 from lcgnn.files import read_json, write_json
 from lcgnn.graph import Graph, Split
-from lcgnn.methods import Context, Fit, Method, create
+from lcgnn.methods import Context, Fit, Method
 from lcgnn.training import Progress
 
 # Seconds between two checkpoints of a run.
@@ -41,12 +44,12 @@ class Run:
 
     @cached_property
     def data(self) -> tuple[Graph, Split]:
-        graph, public = _loaded(self.spec.dataset)
-        return graph, self.spec.split.make(graph, public)
+        graph, own = source(self.spec)
+        return graph, self.spec.split.make(graph, own)
 
     @cached_property
     def method(self) -> Method:
-        return create(self.spec.method, self.spec.dataset, **self.spec.settings)
+        return self.spec.create_method()
 
     @cached_property
     def identity(self) -> str:
@@ -75,6 +78,7 @@ class Run:
             "settings": dataclasses.asdict(self.method),
             "seed": self.spec.seed,
             "graph": graph.checksum,
+            **({"classes": _classes(fit, graph, split)} if self.spec.tables else {}),
             "seconds": round(fit.seconds, 3),
             "stages": [
                 {
@@ -88,11 +92,39 @@ class Run:
             "environment": _environment(),
         }
 
+    def description(self) -> dict[str, Any]:
+        """What a saved model has to say of itself."""
+        graph, _ = self.data
+        described = {
+            **self.spec.configuration(),
+            "seed": self.spec.seed,
+            "settings": dataclasses.asdict(self.method),
+            "classes": graph.class_names,
+            "num_features": graph.num_features,
+        }
+        if self.spec.tables is not None:
+            described["encoding"] = read_tables(self.spec.tables).encoding.to_json()
+        return described
+
+
+def source(spec: RunSpec) -> tuple[Graph, Split]:
+    """The graph that a run is about, and the split that it comes with."""
+    if spec.tables is None:
+        return _loaded(spec.dataset)
+    made = read_tables(spec.tables)
+    return made.graph, made.split
+
 
 @cache
 def _loaded(dataset: str) -> tuple[Graph, Split]:
     """A dataset is read once a process; a graph cannot be changed."""
     return load(dataset)
+
+
+@lru_cache(maxsize=1)
+def read_tables(tables: Tables) -> TableGraph:
+    """A folder of tables, read once a process."""
+    return load_tables(tables)
 
 
 def execute(
@@ -116,16 +148,10 @@ def execute(
     fit = run.fit(checkpoint, device, progress)
     record = run.measured(fit)
     graph, split = run.data
-    description = {
-        **spec.configuration(),
-        "seed": spec.seed,
-        "settings": record["settings"],
-        "classes": graph.class_names,
-        "num_features": graph.num_features,
-    }
-    save_model(folder / "model.safetensors", fit, description)
+    save_model(folder / "model.safetensors", fit, run.description())
     save_metrics(folder / "metrics.csv", fit)
-    save_predictions(folder / f"predictions.{prediction_format}", fit, graph, split)
+    save = save_predictions if spec.tables is None else save_answers
+    save(folder / f"predictions.{prediction_format}", fit, graph, split)
     write_json(folder / "result.json", record)
     checkpoint.delete()
     return record
@@ -152,6 +178,17 @@ def _finished(folder: Path, identity: str) -> dict[str, Any] | None:
     except OutputError:
         return None
     return record if record.get("run") == identity else None
+
+
+def _classes(fit: Fit, graph: Graph, split: Split) -> list[dict[str, Any]]:
+    """Every class with the number of nodes that were given it and that were predicted to be of it."""
+    given = np.bincount(graph.labels[split.train], minlength=graph.num_classes)
+    answers = np.delete(fit.label_distribution.argmax(axis=1), split.train)
+    predicted = np.bincount(answers, minlength=graph.num_classes)
+    return [
+        {"name": name, "given": int(given[label]), "predicted": int(predicted[label])}
+        for label, name in enumerate(graph.class_names)
+    ]
 
 
 def _accuracies(distribution: Any, graph: Graph, split: Split) -> dict[str, float | None]:
