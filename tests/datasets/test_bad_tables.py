@@ -56,7 +56,7 @@ BAD: dict[str, tuple[Files, list[str], list[str]]] = {
     "duplicate ids": ({"nodes.csv": "id,label\na,x\nb,y\na,\n"}, [], ["line 4", "'a' was there before", "row 1"]),
     "missing id": ({"nodes.csv": "id,label\na,x\n,y\n"}, [], ["line 3", "the id is missing"]),
     "very long id": ({"nodes.csv": f"id,label\n{'a' * 300},x\nb,y\n"}, [], ["300 characters", "--id-column"]),
-    "edge to an unknown node": ({"edges.csv": "source,target\na,b\nb,z\n"}, [], ["line 3", "'z' is not in", "drop"]),
+    "edge to an unknown node": ({"edges.csv": "source,target\na,b\nb,z\n"}, [], ["line 3", "'z' is not in"]),
     "many unknown nodes": ({"edges.csv": "source,target\na,y\nb,z\n"}, [], ["line 2", "1 other edges"]),
     "edge without an end": ({"edges.csv": "source,target\na,b\nb,\n"}, [], ["line 3", "'target'", "empty"]),
     "numbers and text as ids": (
@@ -76,7 +76,7 @@ BAD: dict[str, tuple[Files, list[str], list[str]]] = {
     "empty edges": ({"edges.csv": ""}, [], ["edges.csv is empty"]),
     "edges with a header only": ({"edges.csv": "source,target\n"}, [], ["edges.csv", "no rows"]),
     "only self-loops": ({"edges.csv": "source,target\na,a\n"}, [], ["from a node to itself"]),
-    "cells separated by spaces": ({"nodes.csv": "id label\na x\nb y\n"}, [], ["only column is 'id label'", "commas"]),
+    "cells separated by spaces": ({"nodes.csv": "id label\na x\nb y\n"}, [], ["only column is 'id label'"]),
     "too few cells": ({"nodes.csv": "id,label,age\na,x,1\nb,y\n"}, [], ["line 3", "2 cells", "header has 3"]),
     "too many cells": ({"nodes.csv": "id,label\na,x\nb,y,z\n"}, [], ["line 3", "3 cells", "header has 2"]),
     "another encoding": ({"nodes.csv": "id,label\na,Käse\nb,y\n".encode("latin-1")}, [], ["line 2", "UTF-8"]),
@@ -104,7 +104,7 @@ BAD: dict[str, tuple[Files, list[str], list[str]]] = {
         [],
         ["10,000 different labels", "--label-column"],
     ),
-    "a label for every node": ({"nodes.csv": labelled([f"{n}.5" for n in range(30)])}, [], ["30 different labels"]),
+    "a label for every node": ({"nodes.csv": labelled([f"{n}.5" for n in range(30)])}, [], ["30 different"]),
     "an unknown part": ({"nodes.csv": "id,label,split\na,x,train\nb,y,tset\n"}, [], ["line 3", "'tset'", "train"]),
     "no label to train on": ({"nodes.csv": "id,label,split\na,x,test\nb,y,test\n"}, [], ["train part"]),
     "twin columns": ({"nodes.csv": "id,label,age,age\na,x,1,1\nb,y,2,2\n"}, [], ["two columns are called 'age'"]),
@@ -172,9 +172,13 @@ def test_a_wrong_argument_gets_one_line_and_leaves_nothing_behind(
     write(tmp_path / "graph", {"nodes.csv": NODES, "edges.csv": EDGES})
     (tmp_path / "file").write_text("mine")
     before = sorted(tmp_path.rglob("*"))
-    monkeypatch.setattr("lcgnn.cli._print_notes", lambda notes: None)
+    monkeypatch.setattr("lcgnn.cli._print_notes", print_nothing)
     assert message in failing(arguments, tmp_path, monkeypatch, capsys)
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def print_nothing(notes: tuple[str, ...]) -> None:
+    """What there is to say of good tables is not part of the error."""
 
 
 CELLS = st.one_of(
@@ -201,12 +205,13 @@ def attempt(folder: Path, nodes: bytes, edges: bytes, ending: str = ".csv") -> N
     """Load tables; nothing but a DataError of one line may come out."""
     for name, content in (("nodes", nodes), ("edges", edges)):
         (folder / f"{name}{ending}").write_bytes(content)
+    message = ""
     try:
         made = load_tables(Tables(str(folder)))
-    except DataError as error:
-        assert "\n" not in str(error)
-    else:
         made.split.check(made.graph)
+    except DataError as error:
+        message = str(error)
+    assert "\n" not in message
 
 
 def utf8(text: str) -> bytes:

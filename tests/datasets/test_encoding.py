@@ -113,7 +113,7 @@ def test_a_damaged_description_is_refused(damage: object, file: TableFile) -> No
 def test_a_missing_column_is_refused_by_name(file: TableFile, tmp_path: Path) -> None:
     encoding, _ = Encoding.fit(file, file.names)
     other = table(tmp_path, ["1,yes", "2,no"], "size,sure\n")
-    with pytest.raises(DataError, match="no column 'colour'.*needed are 'size'"):
+    with pytest.raises(DataError, match=r"no column 'colour'.*needed are 'size'"):
         encoding.apply(other)
 
 
