@@ -1,5 +1,7 @@
 """Tables that cannot be used: one line that says where, what and what to do, and nothing left behind."""
 
+import csv
+import io
 import sys
 from pathlib import Path
 
@@ -52,6 +54,7 @@ BAD: dict[str, tuple[Files, list[str], list[str]]] = {
     "unknown named target": ({}, ["--target-column", "x"], ["edges.csv", "no column 'x'"]),
     "unknown named weight": ({}, ["--weight-column", "x"], ["edges.csv", "no column 'x'"]),
     "unknown ignored column": ({}, ["--ignore-column", "x"], ["nodes.csv", "no column 'x'", "--ignore-column"]),
+    "id is label": ({}, ["--id-column", "label"], ["cannot be id and label"]),
     "source is target": ({}, ["--target-column", "source"], ["cannot be source and target"]),
     "duplicate ids": ({"nodes.csv": "id,label\na,x\nb,y\na,\n"}, [], ["line 4", "'a' was there before", "row 1"]),
     "missing id": ({"nodes.csv": "id,label\na,x\n,y\n"}, [], ["line 3", "the id is missing"]),
@@ -233,6 +236,21 @@ def test_generated_nodes_with_good_edges_load_or_are_refused(
 ) -> None:
     first = utf8("id,label,f\na,x,1\nb,y,2\n") + utf8(nodes)
     attempt(tmp_path_factory.mktemp("graph"), first, b"source,target\na,b\n")
+
+
+@settings(max_examples=150, deadline=None)
+@given(rows=st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=2, max_size=8), split=st.booleans())
+def test_any_cells_in_well_formed_tables_load_or_are_refused(
+    rows: list[tuple[str, str, str]], split: bool, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(["id", "label", "feature", "split" if split else "other"])
+    writer.writerows([["a", "x", "1", "train"], ["b", "y", "2", "test"]])
+    writer.writerows([[f"n{number}", *cells] for number, cells in enumerate(rows)])
+    weight = rows[0][0] if not set(rows[0][0]) & set('",\n\r') else ""
+    edges = f"source,target,weight\na,b,1\nb,n0,{weight or 1}\n"
+    attempt(tmp_path_factory.mktemp("graph"), utf8(text.getvalue()), utf8(edges))
 
 
 @settings(max_examples=100, deadline=None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -66,42 +65,56 @@ class TableGraph:
 
 def load_tables(tables: Tables) -> TableGraph:
     """The graph in a folder of tables; DataError says where, what and what to do if it cannot be used."""
-    folder, columns = Path(tables.folder), tables.columns
-    nodes_path, edges_path, complete = _find(folder)
-    nodes = read_table(nodes_path, multiline=True)
-    edges = read_table(edges_path)
+    nodes_path, edges_path, complete = _find(Path(tables.folder))
+    nodes, edges = read_table(nodes_path, multiline=True), read_table(edges_path)
     notes = [*nodes.notes, *edges.notes]
-    id_column, label_column = columns.require(nodes, "id"), columns.require(nodes, "label")
-    source, target = endpoint_columns(edges, columns)
-    ids = _ids(nodes, id_column)
-    labels, class_names = read_labels(nodes, label_column, notes)
-    split_column = columns.find(nodes, "split")
-    parts = read_split(nodes, split_column, labels, notes)
-    ends = [read_endpoints(edges, name) for name in (source, target)]
+    roles = _Roles.of(nodes, edges, tables.columns)
+    ids = _ids(nodes, roles.id)
+    labels, class_names = read_labels(nodes, roles.label, notes)
+    split = read_split(nodes, roles.split, labels, notes)
+    ends = [read_endpoints(edges, name) for name in (roles.source, roles.target)]
     if not complete:
         ids = pc.unique(pa.chunked_array([*ids.chunks, *ends[0].chunks, *ends[1].chunks], pa.string()))
         labels = np.concatenate([labels, np.full(len(ids) - labels.size, UNLABELLED)])
         _check_ids_fit(edges, ids)
-    links = node_numbers(edges, (source, target), ends, nodes, ids)
-    used = {id_column, label_column, split_column, *_ignored(nodes, columns)}
-    encoding, features = _encoded(nodes, [name for name in nodes.names if name not in used], complete, notes)
-    graph = Graph.from_edges(
-        tables.name,
-        links,
-        len(ids),
-        labels,
-        class_names,
-        weights=read_weights(edges, columns.find(edges, "weight"), {source, target}, notes),
-        features=features,
-        node_names=_names(ids),
-        num_source_links=links.shape[1],
-    )
-    tell_edges(graph, links, edges.path.name, notes)
+    links = node_numbers(edges, (roles.source, roles.target), ends, nodes, ids)
+    weights = read_weights(edges, roles.weight, {roles.source, roles.target}, notes)
+    encoding, features = _encoded(nodes, roles.features, complete, notes)
     if complete:
-        _warn_of_leakage(nodes, encoding, labels, label_column, notes)
-    if features is None:
-        graph = _with_structure(graph, notes)
-    return TableGraph(graph, parts, encoding, tuple(notes))
+        _warn_of_leakage(nodes, encoding, labels, roles.label, notes)
+    names, count = _names(ids), links.shape[1]
+    graph = Graph.from_edges(
+        tables.name, links, len(ids), labels, class_names,
+        weights=weights, features=features, node_names=names, num_source_links=count,
+    )  # fmt: skip
+    tell_edges(graph, links, edges.path.name, notes)
+    return TableGraph(_with_features(graph, notes), split, encoding, tuple(notes))
+
+
+@dataclass(frozen=True)
+class _Roles:
+    """Which column of the two tables is what."""
+
+    id: str
+    label: str
+    split: str | None
+    features: tuple[str, ...]
+    source: str
+    target: str
+    weight: str | None
+
+    @classmethod
+    def of(cls, nodes: TableFile, edges: TableFile, columns: Columns) -> _Roles:
+        for name in columns.ignore:
+            check_exists(nodes, name, "--ignore-column")
+        id_column, label = columns.require(nodes, "id"), columns.require(nodes, "label")
+        split = columns.find(nodes, "split")
+        if id_column == label:
+            raise DataError(f"{nodes.path}: column {shown(label)} cannot be id and label of a node. Name two.")
+        used = {id_column, label, split, *columns.ignore}
+        features = tuple(name for name in nodes.names if name not in used)
+        source, target = endpoint_columns(edges, columns)
+        return cls(id_column, label, split, features, source, target, columns.find(edges, "weight"))
 
 
 def _find(folder: Path) -> tuple[Path, Path, bool]:
@@ -176,14 +189,8 @@ def _names(ids: Any) -> NDArray[np.str_]:
     )
 
 
-def _ignored(nodes: TableFile, columns: Columns) -> Iterable[str]:
-    for name in columns.ignore:
-        check_exists(nodes, name, "--ignore-column")
-    return columns.ignore
-
-
 def _encoded(
-    nodes: TableFile, names: list[str], complete: bool, notes: list[str]
+    nodes: TableFile, names: tuple[str, ...], complete: bool, notes: list[str]
 ) -> tuple[Encoding, Features | None]:
     if not complete:
         if names:
@@ -195,7 +202,10 @@ def _encoded(
     return encoding, encoding.apply(nodes)[0] if encoding.columns else None
 
 
-def _with_structure(graph: Graph, notes: list[str]) -> Graph:
+def _with_features(graph: Graph, notes: list[str]) -> Graph:
+    """The graph, with features made from its edges if it has none."""
+    if graph.features is not None:
+        return graph
     notes.append(
         "There are no feature columns: methods that need features get some made from the edges (where a node lies "
         "in the graph, and its degree)."
