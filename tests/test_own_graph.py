@@ -107,7 +107,7 @@ def test_changed_tables_do_not_continue_a_run(trained: tuple[Path, dict[str, obj
 def test_what_was_made_of_the_tables_is_told(trained: tuple[Path, dict[str, object]]) -> None:
     _, summary = trained
     assert any(note.startswith("Features: 2 numbers (year, words)") for note in summary["notes"])
-    assert any("30 of 300 nodes have a label" in note for note in summary["notes"])
+    assert any("30 labels of 3 classes in 300 rows" in note for note in summary["notes"])
 
 
 def test_parquet_keeps_cells_as_they_are_and_csv_defuses_formulas(tmp_path: Path) -> None:

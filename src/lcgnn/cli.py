@@ -257,12 +257,18 @@ def _tables(
     ignore: list[str] | None,
 ) -> Tables | None:
     """The tables that an argument means, or None for what can only be a benchmark's name."""
+    from difflib import get_close_matches
+
     from lcgnn.datasets import DATASETS
 
-    is_folder = argument.lower() not in DATASETS and (
-        "/" in argument or "\\" in argument or argument in (".", "..") or Path(argument).exists()
-    )
-    if not is_folder:
+    is_benchmark = argument.lower() in DATASETS
+    is_path = "/" in argument or "\\" in argument or Path(argument).exists()
+    if not is_path and not get_close_matches(argument.lower(), DATASETS):
+        raise ConfigError(
+            f"{argument!r} is neither a benchmark ({', '.join(DATASETS)}) nor a folder here. "
+            "A folder to start from: lcgnn init DIR"
+        )
+    if is_benchmark or not is_path:
         if ignore or any(name is not None for name in named):
             raise ConfigError(f"Columns can be named for a folder of tables, and {argument!r} is none.")
         return None

@@ -127,13 +127,13 @@ def summary_table(summary: Mapping[str, Any]) -> RenderableType:
 def answers_table(summary: Mapping[str, Any]) -> RenderableType:
     """How many nodes of the user's graph were given each class, and how many are predicted to be of it."""
     table = Table(
-        title=Text(f"{summary['dataset']}, {summary['method']}"), title_justify="left", title_style="bold"
+        title=_printable(f"{summary['dataset']}, {summary['method']}"), title_justify="left", title_style="bold"
     )
     table.add_column("class")
     table.add_column("given", justify="right")
     table.add_column("predicted", justify="right")
     for row in summary["classes"][:_MOST_CLASSES]:
-        table.add_row(Text(row["name"]), f"{row['given']:,}", f"{row['predicted']:,}")
+        table.add_row(_printable(row["name"]), f"{row['given']:,}", f"{row['predicted']:,}")
     left = len(summary["classes"]) - _MOST_CLASSES
     return Group(table, Text(f"and {left} more classes")) if left > 0 else table
 
@@ -160,7 +160,12 @@ def diagnosis_view(name: str, diagnosis: Diagnosis) -> RenderableType:
     ):  # fmt: skip
         sizes.add_row(what, value)
     words = [Text(sentence) for sentence in verdict(diagnosis)]
-    return Group(Text(name, style="bold"), sizes, _classes_table(diagnosis), *words)
+    return Group(_printable(name, "bold"), sizes, _classes_table(diagnosis), *words)
+
+
+def _printable(text: str, style: str = "") -> Text:
+    """A user's text as it stands, but for characters that would command the terminal."""
+    return Text("".join(character if character.isprintable() else "?" for character in text), style)
 
 
 def _agreement(agreement: Agreement) -> str:
@@ -177,7 +182,7 @@ def _classes_table(diagnosis: Diagnosis) -> RenderableType:
     table.add_column("labelled neighbours of the same class", justify="right")
     for row in diagnosis.by_class[:_MOST_CLASSES]:
         share = row.labels / max(diagnosis.labelled, 1)
-        table.add_row(Text(row.name), f"{row.labels:,}", f"{share:.1%}", _percent(row.consistency))
+        table.add_row(_printable(row.name), f"{row.labels:,}", f"{share:.1%}", _percent(row.consistency))
     left = len(diagnosis.by_class) - _MOST_CLASSES
     return Group(table, Text(f"and {left} more classes")) if left > 0 else table
 

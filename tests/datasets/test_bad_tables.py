@@ -47,6 +47,11 @@ BAD: dict[str, tuple[Files, list[str], list[str]]] = {
     "no target column": ({"edges.csv": "source,other\na,b\n"}, [], ["edges.csv", "'target'", "--target-column"]),
     "edges without a header": ({"edges.csv": "a,b\nb,c\n"}, [], ["no column is called 'source'", "first line"]),
     "two label columns": ({"nodes.csv": "id,label,class\na,x,x\nb,y,y\n"}, [], ["could both be the label"]),
+    "two split columns": (
+        {"nodes.csv": "id,label,split,Split\na,x,train,train\nb,y,train,train\n"},
+        [],
+        ["could both be the split", "--ignore-column"],
+    ),
     "two id columns": ({"nodes.csv": "id,node,label\na,1,x\nb,2,y\n"}, [], ["could both be the id"]),
     "unknown named label": ({}, ["--label-column", "lable"], ["no column 'lable'", "Did you mean 'label'?"]),
     "unknown named id": ({}, ["--id-column", "key"], ["no column 'key'", "--id-column"]),
@@ -155,6 +160,7 @@ def failing(
 
 OTHER = {
     "a folder that is not there": (["train", "none/"], "does not exist"),
+    "neither a benchmark nor a folder": (["train", "my_graph"], "neither a benchmark"),
     "a file as a folder": (["train", "file"], "is not a folder"),
     "inspecting what is not there": (["inspect", "none/"], "lcgnn init"),
     "columns of a benchmark": (["train", "cora", "--label-column", "topic"], "folder of tables"),

@@ -47,9 +47,10 @@ class Columns:
         found = [name for name in file.names if name.lower() in _NAMES[role] and name not in self.ignore]
         if len(found) > 1:
             both = " and ".join(shown(name) for name in found)
+            which = f"Say which with --{role}-column, and leave" if hasattr(self, role) else "Leave"
             raise DataError(
-                f"{file.path}: the columns {both} could both be the {role}. Say which with --{role}-column, "
-                f"and leave the other out with --ignore-column if it is no feature."
+                f"{file.path}: the columns {both} could both be the {role}. {which} the other out with "
+                "--ignore-column if it is no feature."
             )
         return found[0] if found else None
 

@@ -69,7 +69,7 @@ def _class_names(nodes: TableFile, column: str, given: Any) -> tuple[str, ...]:
 def _tell_labels(where: str, labels: NDArray[np.int64], names: tuple[str, ...], notes: list[str]) -> None:
     counts = np.bincount(labels[labels >= 0], minlength=len(names))
     total = int(counts.sum())
-    notes.append(f"{where}: {total:,} of {labels.size:,} nodes have a label, of {len(names)} classes.")
+    notes.append(f"{where}: {total:,} labels of {len(names)} classes in {labels.size:,} rows.")
     alone = [name for name, count in zip(names, counts, strict=True) if count == 1]
     if alone:
         listed = ", ".join(shown(name) for name in alone[:5]) + (", ..." if len(alone) > 5 else "")
@@ -106,4 +106,4 @@ def read_split(nodes: TableFile, column: str | None, labels: NDArray[np.int64], 
     counted = ", ".join(f"{len(chosen):,} for {part}" for part, chosen in nodes_of.items())
     unused = int((labels >= 0).sum()) - sum(len(chosen) for chosen in nodes_of.values())
     notes.append(f"{nodes.path.name}: the split column is obeyed: labels {counted}, {unused:,} not used.")
-    return Split(nodes_of["train"], nodes_of["validation"], nodes_of["test"], "split column")
+    return Split(nodes_of["train"], nodes_of["validation"], nodes_of["test"], "the table's")

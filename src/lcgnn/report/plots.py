@@ -91,12 +91,13 @@ def _draw_classes(axes: Any, diagnosis: Diagnosis) -> None:
     shown = sorted(diagnosis.by_class, key=lambda item: -item.labels)[:_MOST_CLASSES_DRAWN]
     axes.barh(range(len(shown)), [item.labels for item in shown], color=BASE_COLOUR)
     for position, item in enumerate(shown):
-        text = "" if item.consistency is None else f" {item.consistency:.0%} of labelled neighbours agree"
-        axes.annotate(f" {item.labels}{text}", (item.labels, position), va="center", fontsize=8)
+        text = "" if item.consistency is None else f", {item.consistency:.0%} of labelled neighbours agree"
+        axes.annotate(f" {item.labels} labels{text}", (item.labels, position), va="center", fontsize=8)
     axes.set_yticks(range(len(shown)), [_plain(item.name) for item in shown], fontsize=8)
     axes.invert_yaxis()
     axes.set_xlim(0, 2.2 * max(item.labels for item in shown))
     axes.set_xlabel("labels")
+    axes.xaxis.get_major_locator().set_params(integer=True)
     axes.spines[["top", "right"]].set_visible(False)
 
 
