@@ -1,11 +1,14 @@
 """What is said of a graph before training equals what can be counted by hand."""
 
+import io
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from lcgnn.diagnosis import Agreement, diagnose, verdict
+from lcgnn.display import diagnosis_view
 from lcgnn.graph import Graph
 from lcgnn.report.plots import save_diagnosis
 
@@ -97,3 +100,13 @@ def test_the_plot_is_a_picture_whatever_the_classes_are_called(path: Graph, tmp_
     odd = Graph("$odd_{\n", path.adjacency, path.labels, ("$x^{", "类别" * 30))
     save_diagnosis(tmp_path / "plot.png", odd.name, diagnose(odd))
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_name_cannot_command_the_terminal(path: Graph) -> None:
+    odd = Graph("\x1b]0;evil\x07", path.adjacency, path.labels, ("\x1b[31mred", "[bold]y"))
+    console = Console(width=100, record=True, file=io.StringIO())
+    console.print(diagnosis_view(odd.name, diagnose(odd)))
+    shown = console.export_text(styles=True)
+    assert "?[31mred" in shown
+    assert "[bold]y" in shown
+    assert "\x1b]0;" not in shown
