@@ -8,8 +8,9 @@ import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
 
-from lcgnn.datasets.encoding import Encoding, hashed_words
+from lcgnn.datasets.encoding import Encoding
 from lcgnn.datasets.table_files import TableFile, read_table
+from lcgnn.datasets.words import hashed_words
 from lcgnn.errors import DataError
 
 HEADER = "size,sure,colour,day,text\n"
