@@ -1,16 +1,21 @@
-"""``python -m benchmarks [layer | epoch | training | fits]``: measure, print, and write to benchmarks/results/."""
+"""``python -m benchmarks [WHAT]``: measure, print, and write to benchmarks/results/."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from benchmarks import epoch, fits, layer, training
+from benchmarks import epoch, fits, layer, tables, training
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("what", nargs="?", default="all", choices=["all", "layer", "epoch", "training", "fits"])
+    parser.add_argument(
+        "what",
+        nargs="?",
+        default="all",
+        choices=["all", "layer", "epoch", "training", "fits", "tables"],
+    )
     parser.add_argument("--repeats", type=int, default=7, help="turns that each contender takes [default: 7]")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="[default: 1 2]")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
@@ -23,6 +28,8 @@ def main() -> None:
         training.main(options.out)
     if options.what in ("all", "fits"):
         fits.main(options.out)
+    if options.what in ("all", "tables"):
+        tables.main(options.out)
 
 
 if __name__ == "__main__":

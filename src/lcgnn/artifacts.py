@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 from safetensors.torch import save_file
@@ -19,6 +20,9 @@ from lcgnn.graph import Graph, Split
 from lcgnn.methods import Fit
 
 PredictionFormat = Literal["csv", "parquet"]
+
+# With more classes, predictions have the most probable one only.
+_MOST_CLASS_COLUMNS = 50
 
 
 def save_model(path: Path, fit: Fit, description: Mapping[str, Any]) -> None:
@@ -44,12 +48,62 @@ def save_predictions(path: Path, fit: Fit, graph: Graph, split: Split) -> None:
 
     The format follows the file's ending, .csv or .parquet.
     """
-    table = _predictions(fit, graph, split)
+    _write_table(path, _predictions(fit, graph, split))
+
+
+def save_answers(path: Path, fit: Fit, graph: Graph, split: Split) -> None:
+    """Write a line a node of the user's own graph: id, label, its probability, whether it was given or predicted.
+
+    A given label is one that was trained on, and stays as it is. A further column for each class has its
+    probability, unless there are very many. The format follows the file's ending, .csv or .parquet; in CSV, a cell
+    that a spreadsheet would take as a formula gets an apostrophe in front.
+    """
+    table = _answers(fit, graph, split)
+    _write_table(path, table if path.suffix == ".parquet" else _defused(table))
+
+
+def _write_table(path: Path, table: pa.Table) -> None:
     with written_atomically(path) as temporary:
         if path.suffix == ".parquet":
             parquet.write_table(table, temporary)
         else:
             arrow_csv.write_csv(table, temporary)
+
+
+def _answers(fit: Fit, graph: Graph, split: Split) -> pa.Table:
+    distribution = fit.label_distribution
+    answers = distribution.argmax(axis=1)
+    answers[split.train] = graph.labels[split.train]
+    origin = np.full(graph.num_nodes, "predicted", dtype="<U9")
+    origin[split.train] = "given"
+    nodes = np.arange(graph.num_nodes) if graph.node_names is None else graph.node_names
+    names = ["id", "label", "probability", "origin"]
+    columns = [
+        pa.array(nodes.astype(object) if nodes.dtype.kind == "U" else nodes),
+        pa.DictionaryArray.from_arrays(pa.array(answers), pa.array(graph.class_names)).cast(pa.string()),
+        pa.array(_rounded(distribution[np.arange(graph.num_nodes), answers])),
+        pa.array(origin.astype(object)),
+    ]
+    if graph.num_classes <= _MOST_CLASS_COLUMNS:
+        names += [f"p({name})" for name in graph.class_names]
+        columns += [pa.array(_rounded(distribution[:, label])) for label in range(graph.num_classes)]
+    return pa.table(columns, names=names)
+
+
+def _rounded(values: Any) -> Any:
+    # In double precision, so that the six digits are all that is written.
+    return np.round(values.astype(np.float64), 6)
+
+
+def _defused(table: pa.Table) -> pa.Table:
+    """The table with an apostrophe before every cell that a spreadsheet would take as a formula."""
+    columns = []
+    for column in table.columns:
+        if pa.types.is_string(column.type):
+            risky = pc.match_substring_regex(column, r"^[=+\-@\t\r]")
+            column = pc.if_else(risky, pc.binary_join_element_wise("'", column, ""), column)
+        columns.append(column)
+    return pa.table(columns, names=table.column_names)
 
 
 def _predictions(fit: Fit, graph: Graph, split: Split) -> pa.Table:

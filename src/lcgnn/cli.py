@@ -13,12 +13,25 @@ import typer
 from lcgnn.errors import ConfigError, LCGNNError
 
 if TYPE_CHECKING:
+    from lcgnn.datasets.tables import Tables
     from lcgnn.experiments.session import Session
+
+IdColumn = Annotated[str | None, typer.Option(help="Tables: the column of a node's id. [default: guessed]")]
+LabelColumn = Annotated[
+    str | None, typer.Option(help="Tables: the column of its label, empty where unknown. [default: guessed]")
+]
+SourceColumn = Annotated[str | None, typer.Option(help="Tables: where an edge begins. [default: guessed]")]
+TargetColumn = Annotated[str | None, typer.Option(help="Tables: where an edge ends. [default: guessed]")]
+WeightColumn = Annotated[str | None, typer.Option(help="Tables: an edge's weight. [default: guessed]")]
+IgnoreColumn = Annotated[
+    list[str] | None, typer.Option(help="Tables: a column that is not to be used; may be given several times.")
+]
 
 app = typer.Typer(
     name="lcgnn",
     help="Classify the nodes of a graph from a handful of labels (label-consistency graph neural networks).\n\n"
-    "Start with: lcgnn train cora --method lc-gcn --seeds 10",
+    "Start with: lcgnn train cora --method lc-gcn --seeds 10\n\n"
+    "Your own graph: lcgnn init my_graph, then lcgnn train my_graph",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -65,7 +78,12 @@ def _options(
 
 @app.command()
 def train(
-    dataset: Annotated[str, typer.Argument(help="A benchmark graph: 'lcgnn datasets' lists them.")],
+    dataset: Annotated[
+        str,
+        typer.Argument(
+            help="A benchmark graph ('lcgnn datasets' lists them), or a folder with nodes.csv and edges.csv."
+        ),
+    ],
     method: Annotated[
         str, typer.Option("--method", "-m", help="How to classify: 'lcgnn methods' lists them.")
     ] = "lc-gcn",
@@ -75,7 +93,11 @@ def train(
         typer.Option(help="Train on so many labels of each class. [default: all of the split's, 20]"),
     ] = None,
     split: Annotated[
-        str, typer.Option(help="Which labels: 'public' (the benchmark's own) or 'random' (see --split-seed).")
+        str,
+        typer.Option(
+            help="Which labels: 'public' (the benchmark's own; for tables the split column, or all labels) or "
+            "'random' (see --split-seed)."
+        ),
     ] = "public",
     split_seed: Annotated[int, typer.Option(help="Which random draw of the labels.")] = 0,
     consistency_weight: Annotated[
@@ -100,6 +122,12 @@ def train(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any other setting; 'lcgnn methods NAME' lists them."),
     ] = None,
+    id_column: IdColumn = None,
+    label_column: LabelColumn = None,
+    source_column: SourceColumn = None,
+    target_column: TargetColumn = None,
+    weight_column: WeightColumn = None,
+    ignore_column: IgnoreColumn = None,
     device: Annotated[str, typer.Option(help="'cpu', 'cuda', ... or 'auto'.")] = "auto",
     workers: Annotated[
         int | None, typer.Option(help="Processes to train in, one thread each. [default: one a core]")
@@ -108,9 +136,11 @@ def train(
     predictions: Annotated[str, typer.Option(help="Format of the predictions: 'csv' or 'parquet'.")] = "csv",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the table.")] = False,
 ) -> None:
-    """Train a method and compare it with its base and with the paper.
+    """Train a method: on a benchmark beside the paper's results, on your own tables to label every node.
 
     A run that was stopped continues when the same command is given again; seeds that are done are not repeated.
+
+    Example: lcgnn train my_graph/ --label-column topic
 
     Example: lcgnn train citeseer --method lc-gcn --labels-per-class 5 --seeds 10
     """
@@ -127,26 +157,132 @@ def train(
     }
     settings = {name: value for name, value in given.items() if value is not None}
     settings |= dict(_parsed_setting(text) for text in set_ or [])
-    _fetch(dataset, err)
+    named = (id_column, label_column, source_column, target_column, weight_column)
+    tables = _tables(dataset, named, ignore_column)
+    if tables is None:
+        _fetch(dataset, err)
     session = plan(
-        dataset,
+        dataset if tables is None else tables.name,
         method,
         seeds=seeds,
         split=SplitSpec(split, labels_per_class, split_seed),  # type: ignore[arg-type]
         settings=settings,
+        tables=tables,
         folder=out,
         device=device,
         workers=workers,
         prediction_format=predictions,  # type: ignore[arg-type]
     )
+    _print_notes(session.notes)
     summary = _run(session, err)
     if as_json:
         print(json.dumps(summary, indent=2))
         return
-    from lcgnn.display import summary_table
+    from lcgnn.display import answers_table, summary_table
 
-    console.print(summary_table(summary))
+    if tables is not None:
+        console.print(answers_table(summary))
+    if summary["mean"] is not None:
+        console.print(summary_table(summary))
+    if tables is not None:
+        console.print(f"Predictions: {summary['predictions'][0]}", soft_wrap=True, markup=False)
+        return
     console.print(f"Predictions, models and curves: {session.folder}/", soft_wrap=True)
+
+
+@app.command()
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to make.")],
+) -> None:
+    """Write a small example of your own graph: a folder with a table of nodes and a table of edges.
+
+    Example: lcgnn init my_graph
+    """
+    from lcgnn.datasets.example import write_example
+    from lcgnn.display import out
+
+    for path in write_example(folder):
+        out.print(f"Written: {path}", soft_wrap=True, markup=False)
+    name = shlex.quote(str(folder))
+    out.print(f"\nTry next:\n  lcgnn inspect {name}\n  lcgnn train {name}", soft_wrap=True, markup=False)
+
+
+@app.command()
+def inspect(
+    folder: Annotated[str, typer.Argument(help="A folder with nodes.csv and edges.csv, or a benchmark graph.")],
+    id_column: IdColumn = None,
+    label_column: LabelColumn = None,
+    source_column: SourceColumn = None,
+    target_column: TargetColumn = None,
+    weight_column: WeightColumn = None,
+    ignore_column: IgnoreColumn = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Where to save the plot (PNG). [default: a file in runs/]")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+) -> None:
+    """Look at a graph before any training: sizes, labels, and whether label consistency is likely to help.
+
+    Example: lcgnn inspect my_graph
+    """
+    from lcgnn.datasets import load
+    from lcgnn.diagnosis import diagnose
+    from lcgnn.display import diagnosis_view, err, out
+    from lcgnn.report.plots import save_diagnosis
+
+    named = (id_column, label_column, source_column, target_column, weight_column)
+    tables = _tables(folder, named, ignore_column)
+    if tables is None:
+        _fetch(folder, err)
+        graph, _ = load(folder)
+    else:
+        from lcgnn.datasets.tables import load_tables
+
+        made = load_tables(tables)
+        graph = made.graph
+        _print_notes(made.notes)
+    path = plot or Path("runs") / f"{graph.name}-inspect.png"
+    diagnosis = diagnose(graph)
+    save_diagnosis(path, graph.name, diagnosis)
+    if as_json:
+        print(json.dumps({**diagnosis.to_json(), "plot": str(path)}, indent=2))
+        return
+    out.print(diagnosis_view(graph.name, diagnosis))
+    out.print(f"Plot: {path}", soft_wrap=True, markup=False)
+
+
+def _tables(
+    argument: str,
+    named: tuple[str | None, str | None, str | None, str | None, str | None],
+    ignore: list[str] | None,
+) -> Tables | None:
+    """The tables that an argument means, or None for what can only be a benchmark's name."""
+    from difflib import get_close_matches
+
+    from lcgnn.datasets import DATASETS
+
+    is_benchmark = argument.lower() in DATASETS
+    is_path = "/" in argument or "\\" in argument or Path(argument).exists()
+    if not is_path and not get_close_matches(argument.lower(), DATASETS):
+        raise ConfigError(
+            f"{argument!r} is neither a benchmark ({', '.join(DATASETS)}) nor a folder here. "
+            "A folder to start from: lcgnn init DIR"
+        )
+    if is_benchmark or not is_path:
+        if ignore or any(name is not None for name in named):
+            raise ConfigError(f"Columns can be named for a folder of tables, and {argument!r} is none.")
+        return None
+    from lcgnn.datasets.columns import Columns
+    from lcgnn.datasets.tables import Tables
+
+    return Tables(argument, Columns(*named, ignore=tuple(ignore or ())))
+
+
+def _print_notes(notes: tuple[str, ...]) -> None:
+    from lcgnn.display import err
+
+    for note in notes:
+        err.print(note, soft_wrap=True, markup=False)
 
 
 def _fetch(dataset: str, console: Any) -> None:

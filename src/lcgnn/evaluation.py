@@ -49,9 +49,9 @@ def calibration_error(
 
 
 def label_consistency(graph: Graph) -> NDArray[np.float64]:
-    """(N,) the share of every node's neighbours that have its label; NaN for a node without neighbours."""
+    """(N,) the share of every labelled node's labelled neighbours that have its label; NaN if it has none."""
     rows, columns = graph.adjacency.nonzero()
-    others = rows != columns
+    others = (rows != columns) & (graph.labels[rows] >= 0) & (graph.labels[columns] >= 0)
     rows, columns = rows[others], columns[others]
     degree = np.bincount(rows, minlength=graph.num_nodes)
     same = np.bincount(rows, weights=graph.labels[rows] == graph.labels[columns], minlength=graph.num_nodes)

@@ -10,7 +10,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,21 +19,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcgnn import __version__
-from lcgnn.artifacts import PredictionFormat, save_metrics, save_model, save_predictions
+from lcgnn.artifacts import PredictionFormat, save_answers, save_metrics, save_model, save_predictions
 from lcgnn.checkpoint import CheckpointFile
 from lcgnn.datasets import load
+from lcgnn.datasets.tables import TableGraph, Tables, load_tables
 from lcgnn.errors import OutputError
 from lcgnn.evaluation import accuracy, accuracy_by_consistency, calibration_error, confusion
 from lcgnn.experiments.spec import RunSpec, fingerprint
 from lcgnn.experiments.store import Store
 from lcgnn.files import read_json, write_json
 from lcgnn.graph import Graph, Split
-from lcgnn.methods import Context, Fit, Method, create
+from lcgnn.methods import Context, Fit, Method
 from lcgnn.methods.base import Stage
 from lcgnn.training import Progress
 
 # Seconds between two checkpoints of a run.
 CHECKPOINT_SECONDS = float(os.environ.get("LCGNN_CHECKPOINT_SECONDS", "15"))
+
+# A record holds the confusion of no more classes than anybody can look at.
+_MOST_CLASSES = 50
 
 ProgressCallback = Callable[[Progress], None]
 
@@ -46,12 +50,12 @@ class Run:
 
     @cached_property
     def data(self) -> tuple[Graph, Split]:
-        graph, public = _loaded(self.spec.dataset)
-        return graph, self.spec.split.make(graph, public)
+        graph, own = source(self.spec)
+        return graph, self.spec.split.make(graph, own)
 
     @cached_property
     def method(self) -> Method:
-        return create(self.spec.method, self.spec.dataset, **self.spec.settings)
+        return self.spec.create_method()
 
     @cached_property
     def identity(self) -> str:
@@ -80,17 +84,46 @@ class Run:
             "settings": dataclasses.asdict(self.method),
             "seed": self.spec.seed,
             "graph": graph.checksum,
+            **({"class_counts": _class_counts(fit, graph, split)} if self.spec.tables else {}),
             "seconds": round(fit.seconds, 3),
             "classes": list(graph.class_names),
             "stages": [_stage(stage, graph, split, with_curve=self.spec.seed == 0) for stage in fit.stages],
             "environment": _environment(),
         }
 
+    def description(self) -> dict[str, Any]:
+        """What a saved model has to say of itself."""
+        graph, _ = self.data
+        described = {
+            **self.spec.configuration(),
+            "seed": self.spec.seed,
+            "settings": dataclasses.asdict(self.method),
+            "classes": graph.class_names,
+            "num_features": graph.num_features,
+        }
+        if self.spec.tables is not None:
+            described["encoding"] = read_tables(self.spec.tables).encoding.to_json()
+        return described
+
+
+def source(spec: RunSpec) -> tuple[Graph, Split]:
+    """The graph that a run is about, and the split that it comes with."""
+    if spec.tables is None:
+        return _loaded(spec.dataset)
+    made = read_tables(spec.tables)
+    return made.graph, made.split
+
 
 @cache
 def _loaded(dataset: str) -> tuple[Graph, Split]:
     """A dataset is read once a process; a graph cannot be changed."""
     return load(dataset)
+
+
+@lru_cache(maxsize=1)
+def read_tables(tables: Tables) -> TableGraph:
+    """A folder of tables, read once a process."""
+    return load_tables(tables)
 
 
 def execute(
@@ -114,16 +147,10 @@ def execute(
     fit = run.fit(checkpoint, device, progress)
     record = run.measured(fit)
     graph, split = run.data
-    description = {
-        **spec.configuration(),
-        "seed": spec.seed,
-        "settings": record["settings"],
-        "classes": graph.class_names,
-        "num_features": graph.num_features,
-    }
-    save_model(folder / "model.safetensors", fit, description)
+    save_model(folder / "model.safetensors", fit, run.description())
     save_metrics(folder / "metrics.csv", fit)
-    save_predictions(folder / f"predictions.{prediction_format}", fit, graph, split)
+    save = save_predictions if spec.tables is None else save_answers
+    save(folder / f"predictions.{prediction_format}", fit, graph, split)
     write_json(folder / "result.json", record)
     checkpoint.delete()
     return record
@@ -164,7 +191,8 @@ def _stage(stage: Stage, graph: Graph, split: Split, *, with_curve: bool) -> dic
     if split.test.size:
         bins = accuracy_by_consistency(distribution, graph, split.test)
         measured["calibration_error"] = round(calibration_error(distribution, graph.labels, split.test), 5)
-        measured["confusion"] = confusion(distribution, graph.labels, split.test).tolist()
+        if graph.num_classes <= _MOST_CLASSES:
+            measured["confusion"] = confusion(distribution, graph.labels, split.test).tolist()
         measured["fifths"] = [dataclasses.asdict(item) for item in bins]
     if with_curve and len(stage.history):
         measured["curve"] = _curve(stage.history)
@@ -177,6 +205,17 @@ def _curve(history: NDArray[np.float64]) -> list[list[float | None]]:
     return [
         [int(epoch), *(None if math.isnan(value) else round(value, 5) for value in history[epoch - 1].tolist())]
         for epoch in epochs
+    ]
+
+
+def _class_counts(fit: Fit, graph: Graph, split: Split) -> list[dict[str, Any]]:
+    """Every class with the number of nodes that were given it and that were predicted to be of it."""
+    given = np.bincount(graph.labels[split.train], minlength=graph.num_classes)
+    answers = np.delete(fit.label_distribution.argmax(axis=1), split.train)
+    predicted = np.bincount(answers, minlength=graph.num_classes)
+    return [
+        {"name": name, "given": int(given[label]), "predicted": int(predicted[label])}
+        for label, name in enumerate(graph.class_names)
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -12,16 +13,17 @@ from typing import Any
 
 from lcgnn import __version__
 from lcgnn.artifacts import PredictionFormat
-from lcgnn.datasets import load
+from lcgnn.datasets.tables import Tables
 from lcgnn.device import resolve_device
 from lcgnn.errors import ConfigError, OutputError
 from lcgnn.evaluation import PairedDifference, Summary
 from lcgnn.experiments.board import Board
-from lcgnn.experiments.run import ProgressCallback, execute
+from lcgnn.experiments.run import ProgressCallback, execute, read_tables, source
 from lcgnn.experiments.runner import available_cores, run_jobs
 from lcgnn.experiments.spec import Reported, RunSpec, SplitSpec, fingerprint, paper_results
 from lcgnn.files import read_json, read_toml, write_json
-from lcgnn.methods import create, entry
+from lcgnn.methods import entry
+from lcgnn.methods.base import settings_of
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class Session:
         device: What to compute on.
         workers: How many processes.
         prediction_format: Of the predictions.
+        notes: What there is to say of the graph's tables.
     """
 
     configuration: Mapping[str, Any]
@@ -43,6 +46,12 @@ class Session:
     device: str
     workers: int
     prediction_format: PredictionFormat
+    notes: tuple[str, ...] = ()
+
+    @property
+    def tables(self) -> Tables | None:
+        """Where the graph comes from, if it is not a benchmark."""
+        return self.specs[0].tables
 
     def run(self, board: Board) -> Iterator[tuple[int, dict[str, Any]]]:
         """Carry out the runs and yield (position, result) as they finish; what is done already comes at once."""
@@ -57,6 +66,7 @@ def plan(
     seeds: int = 1,
     split: SplitSpec | None = None,
     settings: Mapping[str, Any] | None = None,
+    tables: Tables | None = None,
     folder: Path | None = None,
     device: str = "auto",
     workers: int | None = None,
@@ -65,11 +75,12 @@ def plan(
     """Check everything that can be checked before the work starts, and prepare the folder.
 
     Args:
-        dataset: A benchmark's name.
+        dataset: A benchmark's name, or what to call the graph in the tables.
         method: A method's name.
         seeds: Runs from the seeds 0, 1, ..., seeds - 1.
         split: Which labels may be used; the public split by default.
         settings: Of the method, where they differ from its defaults.
+        tables: Where the graph comes from, if it is not a benchmark.
         folder: Where to write; by default ``runs/`` and a name made of all of the above but the seeds.
         device: A torch device or "auto".
         workers: Processes; by default as many as there are cores, or seeds.
@@ -81,31 +92,45 @@ def plan(
         raise ConfigError(f"At least one worker is needed, not {workers}.")
     if prediction_format not in ("csv", "parquet"):
         raise ConfigError(f"Predictions can be written as csv or parquet, not {prediction_format!r}.")
-    split = split or SplitSpec()
-    dataset = dataset.lower()
-    resolved = dataclasses.asdict(create(method, dataset, **(settings or {})))
+    dataset = dataset if tables else dataset.lower()
+    spec = RunSpec(dataset, method, 0, dict(settings or {}), split or SplitSpec(), tables)
+    spec.create_method()
     resolve_device(device)
-    graph, public = load(dataset)
-    made = split.make(graph, public)
-    specs = [RunSpec(dataset, method, seed, dict(settings or {}), split) for seed in range(seeds)]
+    graph, own = source(spec)
+    made = spec.split.make(graph, own)
+    if not made.validation.size:
+        spec = _without_validation(spec)
     configuration = {
         "lcgnn": __version__,
         "dataset": dataset,
         "graph": graph.checksum,
         "method": method,
-        "settings": resolved,
-        "split": {**dataclasses.asdict(split), "name": made.name, "checksum": made.checksum},
+        "settings": dataclasses.asdict(spec.create_method()),
+        "split": {**dataclasses.asdict(spec.split), "name": made.name, "checksum": made.checksum},
     }
     folder = folder or _default_folder(configuration)
     _prepare(folder, configuration)
     return Session(
         configuration=configuration,
-        specs=tuple(specs),
+        specs=tuple(dataclasses.replace(spec, seed=seed) for seed in range(seeds)),
         folder=folder,
         device=device,
         workers=min(workers or available_cores(), seeds),
         prediction_format=prediction_format,
+        notes=read_tables(tables).notes if tables else (),
     )
+
+
+def _without_validation(spec: RunSpec) -> RunSpec:
+    """The run with the last epoch kept, where no label is there to choose one by."""
+    if "selection" not in settings_of(entry(spec.method).method):
+        return spec
+    if spec.settings.get("selection", "last") != "last":
+        raise ConfigError(
+            f"Selection by validation {spec.settings['selection']} needs validation labels, and there are none. "
+            "Use --selection last, or mark some labels as validation in a split column."
+        )
+    return dataclasses.replace(spec, settings={**spec.settings, "selection": "last"})
 
 
 def plan_demo(folder: Path) -> list[Session]:
@@ -155,10 +180,24 @@ def summarize(session: Session, results: list[dict[str, Any]]) -> dict[str, Any]
         "folder": str(session.folder),
         "lcgnn": session.configuration["lcgnn"],
     }
-    if len(stages) > 1:
+    if session.tables is not None:
+        summary |= _answers(session, results)
+    if len(stages) > 1 and stages[0]["mean"] is not None:
         difference = PairedDifference.between(stages[-1]["test_accuracy"], stages[0]["test_accuracy"])
         summary["difference"] = _without_nan(dataclasses.asdict(difference))
     return summary
+
+
+def _answers(session: Session, results: list[dict[str, Any]]) -> dict[str, Any]:
+    """What a summary says of a graph of the user's own: where the predictions are, and how many of each class."""
+    paths = [
+        session.folder / f"seed-{spec.seed}" / f"predictions.{session.prediction_format}" for spec in session.specs
+    ]
+    return {
+        "predictions": [str(path) for path in paths],
+        "classes": results[0]["class_counts"],
+        "notes": list(session.notes),
+    }
 
 
 def save_summary(session: Session, summary: Mapping[str, Any]) -> Path:
@@ -171,7 +210,8 @@ def save_summary(session: Session, summary: Mapping[str, Any]) -> Path:
 def _stage_summary(session: Session, position: int, results: list[dict[str, Any]]) -> dict[str, Any]:
     stages = [result["stages"][position] for result in results]
     test = [stage["test_accuracy"] for stage in stages]
-    over_seeds = Summary.of(test)
+    # Without test labels there is nothing to be measured.
+    over_seeds = None if None in test else Summary.of(test)
     method = session.configuration["method"]
     is_last = position == len(results[0]["stages"]) - 1
     reported = _reported(session, method if is_last else entry(method).family)
@@ -180,8 +220,8 @@ def _stage_summary(session: Session, position: int, results: list[dict[str, Any]
         "method": method if is_last else entry(method).family,
         "test_accuracy": test,
         "validation_accuracy": [stage["validation_accuracy"] for stage in stages],
-        "mean": over_seeds.mean,
-        "std": over_seeds.std,
+        "mean": over_seeds and over_seeds.mean,
+        "std": over_seeds and over_seeds.std,
         "paper": None if reported is None else dataclasses.asdict(reported),
     }
 
@@ -189,14 +229,15 @@ def _stage_summary(session: Session, position: int, results: list[dict[str, Any]
 def _reported(session: Session, method: str) -> Reported | None:
     """What the paper reports for this, if the session does what the paper did."""
     split = session.configuration["split"]
-    if split["kind"] != "public":
+    if split["kind"] != "public" or session.tables is not None:
         return None
     return paper_results().get((method, session.configuration["dataset"], split["labels_per_class"]))
 
 
 def _default_folder(configuration: Mapping[str, Any]) -> Path:
     identity = fingerprint({key: value for key, value in configuration.items() if key != "lcgnn"})
-    return Path("runs") / f"{configuration['dataset']}-{configuration['method']}-{identity[:8]}"
+    name = re.sub(r"[^\w.-]+", "-", configuration["dataset"])
+    return Path("runs") / f"{name}-{configuration['method']}-{identity[:8]}"
 
 
 def _prepare(folder: Path, configuration: Mapping[str, Any]) -> None:

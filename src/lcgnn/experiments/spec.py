@@ -14,10 +14,11 @@ from typing import Any, Literal
 
 from lcgnn import datasets
 from lcgnn.datasets.splits import first_per_class, random_split
+from lcgnn.datasets.tables import Tables
 from lcgnn.errors import ConfigError
 from lcgnn.files import read_toml
 from lcgnn.graph import Graph, Split
-from lcgnn.methods import create, entry
+from lcgnn.methods import Method, create, entry
 
 SplitKind = Literal["public", "random"]
 
@@ -49,19 +50,35 @@ class SplitSpec:
 
 @dataclass(frozen=True)
 class RunSpec:
-    """One fit: a method with its settings on a dataset with a split, from a seed."""
+    """One fit: a method with its settings on a dataset with a split, from a seed.
+
+    Args:
+        dataset: A benchmark's name, or what to call the graph in the tables.
+        method: A method's name.
+        seed: Of everything random.
+        settings: Of the method, where they differ from its defaults.
+        split: Which labels may be used.
+        tables: Where the graph comes from, if it is not a benchmark.
+    """
 
     dataset: str
     method: str
     seed: int
     settings: Mapping[str, Any] = field(default_factory=dict)
     split: SplitSpec = SplitSpec()
+    tables: Tables | None = None
 
     def configuration(self) -> dict[str, Any]:
         """All of it but the seed, as plain data."""
         fields = dataclasses.asdict(self)
         del fields["seed"]
+        if self.tables is None:
+            del fields["tables"]
         return fields
+
+    def create_method(self) -> Method:
+        """The method; a benchmark's own settings are no graph's that happens to have its name."""
+        return create(self.method, None if self.tables else self.dataset, **self.settings)
 
 
 def fingerprint(content: Mapping[str, Any]) -> str:

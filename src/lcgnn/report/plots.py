@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from lcgnn.datasets import DATASETS
+from lcgnn.diagnosis import Diagnosis
 from lcgnn.files import written_atomically
 
 # Distinguishable without colour vision, and in print.
 BASE_COLOUR, CONSISTENCY_COLOUR, PAPER_COLOUR = "#9aa5b1", "#0b6e99", "#d1495b"
+
+_MOST_CLASSES_DRAWN = 20
 
 
 def save_comparison(path: Path, summaries: Sequence[Mapping[str, Any]]) -> None:
@@ -57,6 +61,50 @@ def _label(axes: Any, summaries: Sequence[Mapping[str, Any]]) -> None:
         frameon=False,
         fontsize=9,
     )
+
+
+def save_diagnosis(path: Path, name: str, diagnosis: Diagnosis) -> None:
+    """Draw a graph's degrees, its labels by class, and how often labelled neighbours have the same label."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 4), layout="constrained")
+    figure.suptitle(_plain(name))
+    degrees, classes = figure.subplots(1, 2)
+    _draw_degrees(degrees, diagnosis.degree_counts)
+    _draw_classes(classes, diagnosis)
+    with written_atomically(path) as temporary, warnings.catch_warnings():
+        # A class name in a script that the font lacks is drawn as boxes; the table has it in full.
+        warnings.filterwarnings("ignore", message="Glyph")
+        figure.savefig(temporary, dpi=150, format="png")
+
+
+def _draw_degrees(axes: Any, counts: Sequence[int]) -> None:
+    names = ["0", "1", *(f"{2**power}-{2 ** (power + 1) - 1}" for power in range(1, len(counts)))][: len(counts)]
+    axes.bar(range(len(counts)), counts, color=BASE_COLOUR)
+    axes.set_xticks(range(len(counts)), names, fontsize=8, rotation=45)
+    axes.set_xlabel("neighbours")
+    axes.set_ylabel("nodes")
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_classes(axes: Any, diagnosis: Diagnosis) -> None:
+    shown = sorted(diagnosis.by_class, key=lambda item: -item.labels)[:_MOST_CLASSES_DRAWN]
+    axes.barh(range(len(shown)), [item.labels for item in shown], color=BASE_COLOUR)
+    for position, item in enumerate(shown):
+        text = "" if item.consistency is None else f", {item.consistency:.0%} of labelled neighbours agree"
+        axes.annotate(f" {item.labels} labels{text}", (item.labels, position), va="center", fontsize=8)
+    axes.set_yticks(range(len(shown)), [_plain(item.name) for item in shown], fontsize=8)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 2.2 * max(item.labels for item in shown))
+    axes.set_xlabel("labels")
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _plain(text: str) -> str:
+    """A user's text as it stands: a dollar sign does not begin a formula, and what cannot be drawn is replaced."""
+    cut = text if len(text) <= 30 else text[:27] + "..."
+    return "".join(character if character.isprintable() else "?" for character in cut).replace("$", r"\$")
 
 
 def _title(summary: Mapping[str, Any]) -> str:

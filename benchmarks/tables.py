@@ -1,0 +1,71 @@
+"""A large folder of tables: how long it takes to become a graph, and how much memory."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import csv
+
+from benchmarks.measure import in_words, machine, peak_memory, print_peak_memory, write
+from lcgnn.datasets.tables import Tables, load_tables
+
+NODES, EDGES, NUMBERS, LABEL_RATE = 1_000_000, 10_000_000, 5, 0.01
+
+
+def generate(folder: Path) -> None:
+    """Text ids, five columns of numbers, a category and a text of three words; edges at random."""
+    generator = np.random.default_rng(0)
+    ids = pa.array(np.char.add("user-", np.arange(NODES).astype(str)).astype(object))
+    words = np.array([f"word{number}" for number in range(500)], dtype=object)
+    chosen = words[generator.integers(0, words.size, (3, NODES))]
+    labels = np.where(generator.random(NODES) < LABEL_RATE, words[generator.integers(0, 3, NODES)], None)
+    columns = {"id": ids, "label": pa.array(labels, pa.string())}
+    columns |= {f"x{number}": pa.array(generator.standard_normal(NODES).round(4)) for number in range(NUMBERS)}
+    columns |= {"category": pa.array(words[generator.integers(0, 20, NODES)])}
+    columns |= {"text": pa.array(chosen[0] + " " + chosen[1] + " " + chosen[2])}
+    csv.write_csv(pa.table(columns), folder / "nodes.csv")
+    ends = {name: ids.take(pa.array(generator.integers(0, NODES, EDGES))) for name in ("source", "target")}
+    csv.write_csv(pa.table(ends), folder / "edges.csv")
+
+
+def measure() -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        generate(folder)
+        sizes = {file: (folder / file).stat().st_size / 2**20 for file in ("nodes.csv", "edges.csv")}
+        started = time.perf_counter()
+        peak = peak_memory("benchmarks.tables", name)
+        seconds = time.perf_counter() - started
+    content = {"nodes": NODES, "edges": EDGES, "mebibytes_on_disk": sizes}
+    return {"machine": machine(), **content, "seconds": seconds, "peak_mebibytes": peak}
+
+
+def table(content: dict[str, Any]) -> str:
+    sizes = content["mebibytes_on_disk"]
+    return "\n".join(
+        [
+            f"{NODES:,} nodes (text ids, {NUMBERS} numbers, a category, a text) and {EDGES:,} edges as CSV "
+            f"({sizes['nodes.csv']:.0f} and {sizes['edges.csv']:.0f} MiB) become a graph in "
+            f"{content['seconds']:.1f} s with a peak of {content['peak_mebibytes']:,.0f} MiB, the start of Python "
+            "included.",
+            "",
+            f"Measured by `python -m benchmarks tables` on {in_words(content['machine'])}.",
+        ]
+    )
+
+
+def main(folder: Path) -> None:
+    content = measure()
+    write(folder, "tables", content, table(content))
+    print(table(content))
+
+
+if __name__ == "__main__":  # load once, for time and memory
+    load_tables(Tables(sys.argv[1]))
+    print_peak_memory()

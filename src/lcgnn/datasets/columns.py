@@ -1,0 +1,80 @@
+"""Which column of a table is what: as named by the user, or guessed from its name."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+from lcgnn.datasets.table_files import TableFile, shown
+from lcgnn.errors import DataError
+
+_NAMES = {
+    "id": ("id", "node", "node_id", "nodeid", "node id"),
+    "label": ("label", "class", "target", "y", "labels"),
+    "source": ("source", "src", "from", "source_id", "sourceid", "node1", "u"),
+    "target": ("target", "dst", "to", "target_id", "targetid", "node2", "v"),
+    "weight": ("weight", "weights", "edge_weight"),
+    "split": ("split",),
+}
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The user's names for columns; None leaves a column to be guessed.
+
+    Args:
+        id: A node's id, in the node table.
+        label: A node's class, empty where unknown.
+        source: Where an edge begins.
+        target: Where it ends.
+        weight: How strong it is.
+        ignore: Columns of the node table that are not to be used.
+    """
+
+    id: str | None = None
+    label: str | None = None
+    source: str | None = None
+    target: str | None = None
+    weight: str | None = None
+    ignore: tuple[str, ...] = ()
+
+    def find(self, file: TableFile, role: str) -> str | None:
+        """The column that has a role in a table, or None; DataError if a named one is missing or two would do."""
+        named: str | None = getattr(self, role, None)
+        if named is not None:
+            check_exists(file, named, f"--{role}-column")
+            return named
+        found = [name for name in file.names if name.lower() in _NAMES[role] and name not in self.ignore]
+        if len(found) > 1:
+            both = " and ".join(shown(name) for name in found)
+            which = f"Say which with --{role}-column, and leave" if hasattr(self, role) else "Leave"
+            raise DataError(
+                f"{file.path}: the columns {both} could both be the {role}. {which} the other out with "
+                "--ignore-column if it is no feature."
+            )
+        return found[0] if found else None
+
+    def require(self, file: TableFile, role: str) -> str:
+        """The column that has a role in a table; DataError says what to do if there is none."""
+        found = self.find(file, role)
+        if found is not None:
+            return found
+        if len(file.names) == 1:
+            raise DataError(
+                f"{file.path}: the only column is {shown(file.names[0])}. Separate the cells by commas "
+                "(or tabs, in a .tsv file) and name the columns in the first line."
+            )
+        listed = ", ".join(shown(name) for name in file.names[:8]) + (", ..." if len(file.names) > 8 else "")
+        raise DataError(
+            f"{file.path}: no column is called {shown(role)}; there are {listed}. Say which it is with "
+            f"--{role}-column, or name the columns in the first line."
+        )
+
+
+def check_exists(file: TableFile, name: str, option: str) -> None:
+    """Refuse a column that was named and is not there."""
+    if name in file.names:
+        return
+    near = difflib.get_close_matches(name, file.names, n=1)
+    hint = f"Did you mean {shown(near[0])}?" if near else f"There are {', '.join(map(shown, file.names[:8]))}."
+    raise DataError(f"{file.path}: there is no column {shown(name)} ({option}). {hint}")

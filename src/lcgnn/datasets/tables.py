@@ -1,0 +1,244 @@
+"""A graph of the user's own: a folder with a table of nodes and a table of edges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from lcgnn.datasets.cells import as_text, without_gaps
+from lcgnn.datasets.columns import Columns, check_exists
+from lcgnn.datasets.encoding import Encoding
+from lcgnn.datasets.structure import structural_features
+from lcgnn.datasets.table_edges import endpoint_columns, node_numbers, read_endpoints, read_weights, tell_edges
+from lcgnn.datasets.table_files import ENDINGS, TableFile, read_table, shown
+from lcgnn.datasets.table_labels import read_labels, read_split
+from lcgnn.errors import DataError
+from lcgnn.graph import UNLABELLED, Features, Graph, Split
+
+# Ids are kept in an array with room for the longest.
+LONGEST_ID = 256
+# From so few labelled nodes a column that agrees with the label may do so by chance.
+_LEAKAGE_NODES = 8
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Where a graph's tables are and how their columns are named.
+
+    Args:
+        folder: Holds ``nodes`` and ``edges`` as .csv, .tsv or .parquet; instead of ``nodes`` there may be
+            ``labels``, with the id and the label of some of the nodes that the edges name.
+        columns: Names of columns that are not to be guessed.
+    """
+
+    folder: str
+    columns: Columns = field(default_factory=Columns)
+
+    @property
+    def name(self) -> str:
+        """What the graph is called: the folder's name."""
+        return Path(self.folder).resolve().name or "graph"
+
+
+@dataclass(frozen=True, eq=False)
+class TableGraph:
+    """A graph from tables.
+
+    Args:
+        graph: The graph.
+        split: All given labels for training, or what the ``split`` column says.
+        encoding: How the feature columns became features; empty if there are none.
+        notes: What was guessed, merged, filled or left out, a sentence each.
+    """
+
+    graph: Graph
+    split: Split
+    encoding: Encoding
+    notes: tuple[str, ...]
+
+
+def load_tables(tables: Tables) -> TableGraph:
+    """The graph in a folder of tables; DataError says where, what and what to do if it cannot be used."""
+    nodes_path, edges_path, complete = _find(Path(tables.folder))
+    nodes, edges = read_table(nodes_path, multiline=True), read_table(edges_path)
+    notes = [*nodes.notes, *edges.notes]
+    roles = _Roles.of(nodes, edges, tables.columns)
+    ids = _ids(nodes, roles.id)
+    labels, class_names = read_labels(nodes, roles.label, notes)
+    split = read_split(nodes, roles.split, labels, notes)
+    ends = [read_endpoints(edges, name) for name in (roles.source, roles.target)]
+    if not complete:
+        ids = pc.unique(pa.chunked_array([*ids.chunks, *ends[0].chunks, *ends[1].chunks], pa.string()))
+        labels = np.concatenate([labels, np.full(len(ids) - labels.size, UNLABELLED)])
+        _check_ids_fit(edges, ids)
+    links = node_numbers(edges, (roles.source, roles.target), ends, nodes, ids)
+    weights = read_weights(edges, roles.weight, {roles.source, roles.target}, notes)
+    encoding, features = _encoded(nodes, roles.features, complete, notes)
+    if complete:
+        _warn_of_leakage(nodes, encoding, labels, roles.label, notes)
+    names, count = _names(ids), links.shape[1]
+    graph = Graph.from_edges(
+        tables.name, links, len(ids), labels, class_names,
+        weights=weights, features=features, node_names=names, num_source_links=count,
+    )  # fmt: skip
+    tell_edges(graph, links, edges.path.name, notes)
+    return TableGraph(_with_features(graph, notes), split, encoding, tuple(notes))
+
+
+@dataclass(frozen=True)
+class _Roles:
+    """Which column of the two tables is what."""
+
+    id: str
+    label: str
+    split: str | None
+    features: tuple[str, ...]
+    source: str
+    target: str
+    weight: str | None
+
+    @classmethod
+    def of(cls, nodes: TableFile, edges: TableFile, columns: Columns) -> _Roles:
+        for name in columns.ignore:
+            check_exists(nodes, name, "--ignore-column")
+        id_column, label = columns.require(nodes, "id"), columns.require(nodes, "label")
+        split = columns.find(nodes, "split")
+        if id_column == label:
+            raise DataError(f"{nodes.path}: column {shown(label)} cannot be id and label of a node. Name two.")
+        used = {id_column, label, split, *columns.ignore}
+        features = tuple(name for name in nodes.names if name not in used)
+        source, target = endpoint_columns(edges, columns)
+        return cls(id_column, label, split, features, source, target, columns.find(edges, "weight"))
+
+
+def _find(folder: Path) -> tuple[Path, Path, bool]:
+    """The files of nodes and edges, and whether the former lists all nodes."""
+    if not folder.is_dir():
+        what = "is not a folder" if folder.exists() else "does not exist"
+        raise DataError(
+            f"{folder} {what}. Give a folder with nodes.csv and edges.csv, or make one: lcgnn init DIR"
+        )
+    edges = _one_file(folder, "edges")
+    nodes, labels = _one_file(folder, "nodes"), _one_file(folder, "labels")
+    if edges is None:
+        raise DataError(
+            f"{folder} has no edges.csv (or .tsv, .parquet). Add it, with the columns source and target."
+        )
+    if nodes is not None and labels is not None:
+        raise DataError(f"{folder} has both {nodes.name} and {labels.name}. Put the labels into {nodes.name}.")
+    if nodes is None and labels is None:
+        raise DataError(
+            f"{folder} has no nodes.csv (or .tsv, .parquet). Add it, with the columns id, label and any features, "
+            "or labels.csv with id and label alone."
+        )
+    return nodes or labels or folder, edges, nodes is not None
+
+
+def _one_file(folder: Path, stem: str) -> Path | None:
+    found = [path for ending in ENDINGS if (path := folder / f"{stem}{ending}").is_file()]
+    if len(found) > 1:
+        raise DataError(f"{folder} has both {found[0].name} and {found[1].name}. Remove one of them.")
+    return found[0] if found else None
+
+
+def _ids(nodes: TableFile, column: str) -> Any:
+    """The ids as text, each once and none missing."""
+    ids = as_text(nodes.column(column))
+    if ids.null_count:
+        row = pc.index(ids.is_null(), True).as_py()
+        raise DataError(f"{nodes.place(row, column)}: the id is missing. Give every node an id.")
+    encoded = ids.combine_chunks().dictionary_encode()
+    if len(encoded.dictionary) < len(ids):
+        _refuse_duplicate(nodes, column, encoded.indices.to_numpy(), ids)
+    _check_ids_fit(nodes, ids)
+    return ids
+
+
+def _refuse_duplicate(nodes: TableFile, column: str, codes: NDArray[np.int32], ids: Any) -> None:
+    seen, first = np.unique(codes, return_index=True)
+    rows = np.setdiff1d(np.arange(codes.size), first)
+    row = int(rows[0])
+    before = int(first[np.searchsorted(seen, codes[row])])
+    more = f" ({rows.size:,} ids are repeated)" if rows.size > 1 else ""
+    raise DataError(
+        f"{nodes.place(row, column)}: node {shown(ids[row].as_py())} was there before, in row {before + 1} of the "
+        f"table{more}. Keep one line a node."
+    )
+
+
+def _check_ids_fit(file: TableFile, ids: Any) -> None:
+    longest = pc.max(pc.utf8_length(ids)).as_py() or 0
+    if longest > LONGEST_ID:
+        raise DataError(
+            f"{file.path}: an id has {longest:,} characters; at most {LONGEST_ID} are possible. "
+            "Is it the right column? Say which with --id-column."
+        )
+    if pc.any(pc.match_substring(ids, "\0")).as_py():
+        raise DataError(f"{file.path}: an id holds a zero byte. Remove it.")
+
+
+def _names(ids: Any) -> NDArray[np.str_]:
+    return np.array(
+        ids.to_numpy(zero_copy_only=False) if isinstance(ids, pa.Array) else ids.to_numpy(), dtype=np.str_
+    )
+
+
+def _encoded(
+    nodes: TableFile, names: tuple[str, ...], complete: bool, notes: list[str]
+) -> tuple[Encoding, Features | None]:
+    if not complete:
+        if names:
+            notes.append(f"{nodes.path.name}: not used: {', '.join(shown(name) for name in names[:8])}.")
+        return Encoding(), None
+    encoding, told = Encoding.fit(nodes, names)
+    notes += told
+    # What was missing has been told by now.
+    return encoding, encoding.apply(nodes)[0] if encoding.columns else None
+
+
+def _with_features(graph: Graph, notes: list[str]) -> Graph:
+    """The graph, with features made from its edges if it has none."""
+    if graph.features is not None:
+        return graph
+    notes.append(
+        "There are no feature columns: methods that need features get some made from the edges (where a node lies "
+        "in the graph, and its degree)."
+    )
+    return Graph(
+        graph.name,
+        graph.adjacency,
+        graph.labels,
+        graph.class_names,
+        structural_features(graph.adjacency),
+        graph.node_names,
+        graph.num_source_links,
+    )
+
+
+def _warn_of_leakage(
+    nodes: TableFile, encoding: Encoding, labels: NDArray[np.int64], label_column: str, notes: list[str]
+) -> None:
+    """Warn of feature columns that are the label again: one value for every class, and another for each."""
+    labelled = np.flatnonzero(labels >= 0)
+    if labelled.size < _LEAKAGE_NODES:
+        return
+    classes = labels[labelled]
+    for column in encoding.columns:
+        cells = without_gaps(nodes.column(column.name)).take(pa.array(labelled))
+        codes = cells.combine_chunks().dictionary_encode().indices
+        if codes.null_count:
+            continue
+        values = codes.to_numpy().astype(np.int64)
+        pairs = np.unique(values * (classes.max() + 1) + classes).size
+        if pairs == np.unique(values).size == np.unique(classes).size:
+            notes.append(
+                f"Warning: {nodes.path.name}, column {shown(column.name)} says the same as {shown(label_column)} "
+                f"on all {labelled.size:,} labelled nodes. If it would not be known for a new node, leave it out: "
+                f"--ignore-column {column.name}"
+            )

@@ -1,0 +1,209 @@
+"""What a graph looks like before any training, and whether label consistency is likely to help on it."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from lcgnn.graph import Graph
+
+# Fewer pairs of labelled nodes than this say nothing about the others.
+_ENOUGH_PAIRS = 10
+# How far agreement goes beyond chance (0: not at all, 1: always) for each of the verdicts; a rule of thumb.
+_STRONG, _WEAK = 0.4, 0.15
+# Beyond so many labels a class the network alone has enough to learn from.
+_MANY_LABELS = 50
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How often two labelled nodes that are close have the same label.
+
+    Args:
+        pairs: How many pairs of labelled nodes there are.
+        share: The share of them with the same label; None for no pair.
+        by_chance: The share to expect if labels were spread over the same nodes at random.
+    """
+
+    pairs: int
+    share: float | None
+    by_chance: float | None
+
+    @property
+    def beyond_chance(self) -> float | None:
+        """0 if labels agree no more than by chance, 1 if they always agree, negative if they avoid each other."""
+        if self.share is None or self.by_chance is None or self.by_chance >= 1:
+            return None
+        return (self.share - self.by_chance) / (1 - self.by_chance)
+
+    @classmethod
+    def of(cls, mixing: NDArray[np.float64]) -> Agreement:
+        """From a symmetric (C, C) count of ordered pairs by their labels."""
+        total = float(mixing.sum())
+        if not total:
+            return cls(0, None, None)
+        shares = mixing.sum(axis=1) / total
+        return cls(round(total / 2), float(np.trace(mixing)) / total, float((shares**2).sum()))
+
+
+@dataclass(frozen=True)
+class ClassDiagnosis:
+    """One class: how many labels it has, and the share of its nodes' labelled neighbours that are of it, too."""
+
+    name: str
+    labels: int
+    consistency: float | None
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What a graph looks like for the purpose of spreading few labels.
+
+    Args:
+        nodes, edges, features, classes, labelled: Sizes.
+        components: Connected parts of the graph.
+        largest_component: Share of the nodes in the largest of them.
+        isolated: Nodes without an edge.
+        out_of_reach: Nodes in parts of the graph that have no label at all.
+        degree: The least, middle, mean and highest number of neighbours.
+        degree_counts: How many nodes have 0, 1, 2-3, 4-7, ... neighbours.
+        by_class: The classes.
+        by_node: Mean over labelled nodes of the share of labelled neighbours that have their label.
+        by_edge: Agreement of the two ends of an edge.
+        by_two_steps: Agreement of two nodes with a common neighbour; they count once for each that they share.
+    """
+
+    nodes: int
+    edges: int
+    features: int
+    classes: int
+    labelled: int
+    components: int
+    largest_component: float
+    isolated: int
+    out_of_reach: int
+    degree: dict[str, float]
+    degree_counts: tuple[int, ...]
+    by_class: tuple[ClassDiagnosis, ...]
+    by_node: float | None
+    by_edge: Agreement
+    by_two_steps: Agreement
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data, with the verdict in words."""
+        content = dataclasses.asdict(self)
+        for name in ("by_edge", "by_two_steps"):
+            content[name]["beyond_chance"] = getattr(self, name).beyond_chance
+        return {**content, "verdict": verdict(self)}
+
+
+def diagnose(graph: Graph) -> Diagnosis:
+    """Look at a graph and the labels that it has; nothing is trained."""
+    degrees = np.diff(graph.adjacency.indptr)
+    count, component = connected_components(graph.adjacency, directed=False)
+    sizes = np.bincount(component)
+    reached = np.isin(component, component[graph.labelled])
+    links = csr_array(graph.adjacency.astype(bool).astype(np.float64))
+    one_hot = _one_hot(graph)
+    around = csr_array(links @ one_hot)  # (N, C) labelled neighbours of every node, by class
+    one_step = (one_hot.T @ around).toarray()
+    # Walks a - b - c between labelled nodes; those that come back to where they began are no pair.
+    two_steps = (around.T @ around).toarray() - np.diag(np.asarray(around.sum(axis=0)).ravel())
+    return Diagnosis(
+        nodes=graph.num_nodes,
+        edges=graph.num_edges,
+        features=graph.num_features,
+        classes=graph.num_classes,
+        labelled=int(graph.labelled.size),
+        components=int(count),
+        largest_component=float(sizes.max() / graph.num_nodes),
+        isolated=int((degrees == 0).sum()),
+        out_of_reach=int((~reached).sum()),
+        degree={
+            "least": float(degrees.min()),
+            "median": float(np.median(degrees)),
+            "mean": float(degrees.mean()),
+            "highest": float(degrees.max()),
+        },
+        degree_counts=_degree_counts(degrees),
+        by_class=_by_class(graph, one_step),
+        by_node=_by_node(graph, around),
+        by_edge=Agreement.of(one_step),
+        by_two_steps=Agreement.of(two_steps),
+    )
+
+
+def _one_hot(graph: Graph) -> csr_array:
+    nodes = graph.labelled
+    ones = np.ones(nodes.size)
+    return csr_array((ones, (nodes, graph.labels[nodes])), shape=(graph.num_nodes, graph.num_classes))
+
+
+def _degree_counts(degrees: NDArray[np.int32]) -> tuple[int, ...]:
+    bins = np.where(degrees == 0, 0, np.floor(np.log2(np.maximum(degrees, 1))).astype(np.int64) + 1)
+    return tuple(np.bincount(bins).tolist())
+
+
+def _by_class(graph: Graph, mixing: NDArray[np.float64]) -> tuple[ClassDiagnosis, ...]:
+    labels = np.bincount(graph.labels[graph.labelled], minlength=graph.num_classes)
+    totals = mixing.sum(axis=1)
+    return tuple(
+        ClassDiagnosis(name, int(labels[row]), float(mixing[row, row] / totals[row]) if totals[row] else None)
+        for row, name in enumerate(graph.class_names)
+    )
+
+
+def _by_node(graph: Graph, around: csr_array) -> float | None:
+    nodes = graph.labelled
+    total = np.asarray(around.sum(axis=1)).ravel()[nodes]
+    same = np.asarray(around.multiply(_one_hot(graph)).sum(axis=1)).ravel()[nodes]
+    seen = total > 0
+    return float((same[seen] / total[seen]).mean()) if seen.any() else None
+
+
+def verdict(diagnosis: Diagnosis) -> list[str]:
+    """Whether label consistency is likely to help, and why, a sentence each."""
+    used, where = diagnosis.by_edge, "that an edge joins"
+    if used.pairs < _ENOUGH_PAIRS and diagnosis.by_two_steps.pairs > used.pairs:
+        used, where = diagnosis.by_two_steps, "that share a neighbour"
+    sentences = [_first_sentence(used, where)]
+    per_class = diagnosis.labelled / diagnosis.classes
+    if per_class <= _MANY_LABELS:
+        sentences.append(f"With {per_class:.0f} labels a class on average, there is room for it to help.")
+    else:
+        sentences.append(
+            f"With {per_class:.0f} labels a class on average, the network alone may do as well: "
+            "compare --method gcn."
+        )
+    if diagnosis.out_of_reach:
+        share = diagnosis.out_of_reach / diagnosis.nodes
+        sentences.append(
+            f"{share:.0%} of the nodes are in parts of the graph without any label; only their features tell "
+            "their class. A label in the largest such part helps most."
+        )
+    return sentences
+
+
+def _first_sentence(used: Agreement, where: str) -> str:
+    beyond = used.beyond_chance
+    if beyond is None or used.share is None or used.by_chance is None or used.pairs < _ENOUGH_PAIRS:
+        return (
+            f"Too few labelled nodes are close to each other ({used.pairs} pairs) to tell whether label "
+            "consistency helps: label more, or try lc-gcn and gcn with a test part in a split column."
+        )
+    seen = (
+        f"of {used.pairs:,} pairs of labelled nodes {where}, {used.share:.0%} have the same label "
+        f"({used.by_chance:.0%} would by chance)"
+    )
+    if beyond >= _STRONG:
+        return f"Label consistency is likely to help: {seen}."
+    if beyond >= _WEAK:
+        return f"Label consistency may help a little: {seen}."
+    why = "The edges say little about the labels" if beyond > -_WEAK else "Neighbours tend to differ"
+    return f"Label consistency is unlikely to help: {seen}. {why}; try --method mlp."

@@ -1,0 +1,171 @@
+"""From tables to predictions on the command line, as docs/own-graph.md tells it."""
+
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pyarrow import parquet
+from safetensors import safe_open
+
+from lcgnn.artifacts import save_answers
+from lcgnn.datasets.encoding import Encoding
+from lcgnn.datasets.example import write_example
+from lcgnn.datasets.tables import Tables, load_tables
+from lcgnn.graph import Graph, Split
+from lcgnn.methods import Fit, Stage
+
+SHORT = ["--base-epochs", "30", "--epochs", "30"]
+PAGE = Path(__file__).parent.parent / "docs" / "own-graph.md"
+
+
+def lcgnn(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "lcgnn", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=240, check=False)
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, object]]:
+    folder = tmp_path_factory.mktemp("own")
+    write_example(folder / "cora")
+    done = lcgnn("train", "./cora", "--json", "--out", "run", *SHORT, folder=folder)
+    assert done.returncode == 0, done.stderr
+    return folder, json.loads(done.stdout)
+
+
+def test_a_folder_with_a_benchmarks_name_is_not_the_benchmark(trained: tuple[Path, dict[str, object]]) -> None:
+    _, summary = trained
+    assert summary["settings"]["consistency_weight"] == 1.0
+    assert [row["name"] for row in summary["classes"]] == ["astronomy", "cooking", "football"]
+    assert summary["stages"][0]["paper"] is None
+
+
+def test_without_validation_labels_the_last_epoch_is_kept(trained: tuple[Path, dict[str, object]]) -> None:
+    _, summary = trained
+    assert summary["settings"]["selection"] == "last"
+    assert summary["mean"] is None
+    assert summary["split"]["name"] == "all given labels"
+
+
+def test_every_node_gets_an_answer_and_given_labels_stay(trained: tuple[Path, dict[str, object]]) -> None:
+    folder, summary = trained
+    answers = rows_of(folder / str(summary["predictions"][0]))
+    nodes = rows_of(folder / "cora" / "nodes.csv")
+    assert list(answers[0])[:4] == ["id", "label", "probability", "origin"]
+    assert [row["id"] for row in answers] == [row["id"] for row in nodes]
+    for answer, node in zip(answers, nodes, strict=True):
+        assert answer["origin"] == ("given" if node["label"] else "predicted")
+        assert not node["label"] or answer["label"] == node["label"]
+        assert float(answer["probability"]) == pytest.approx(float(answer[f"p({answer['label']})"]))
+    counted = sum(row["predicted"] for row in summary["classes"])
+    assert counted == sum(row["origin"] == "predicted" for row in answers) == 270
+
+
+def test_most_predictions_on_the_example_are_right(trained: tuple[Path, dict[str, object]]) -> None:
+    folder, summary = trained
+    truth = {row["id"]: row["label"] for row in rows_of(folder / "cora" / "truth.csv")}
+    answers = [row for row in rows_of(folder / str(summary["predictions"][0])) if row["origin"] == "predicted"]
+    assert np.mean([row["label"] == truth[row["id"]] for row in answers]) > 0.7
+
+
+def test_the_model_knows_how_its_features_were_made(trained: tuple[Path, dict[str, object]]) -> None:
+    folder, _ = trained
+    with safe_open(folder / "run" / "seed-0" / "model.safetensors", "numpy") as model:
+        described = json.loads(model.metadata()["lcgnn"])
+    assert Encoding.from_json(described["encoding"]) == load_tables(Tables(str(folder / "cora"))).encoding
+
+
+def test_a_finished_run_is_not_repeated_wherever_the_tables_are(trained: tuple[Path, dict[str, object]]) -> None:
+    folder, summary = trained
+    model = folder / "run" / "seed-0" / "model.safetensors"
+    before = model.stat().st_mtime_ns
+    again = lcgnn("train", str(folder / "cora"), "--json", "--out", "run", *SHORT, folder=folder)
+    assert json.loads(again.stdout) == summary
+    assert model.stat().st_mtime_ns == before
+
+
+def test_changed_tables_do_not_continue_a_run(trained: tuple[Path, dict[str, object]], tmp_path: Path) -> None:
+    folder, _ = trained
+    write_example(tmp_path / "cora")
+    with (tmp_path / "cora" / "edges.csv").open("a") as file:
+        file.write("article-000,article-001\n")
+    done = lcgnn("train", str(tmp_path / "cora"), "--out", "run", *SHORT, folder=folder)
+    assert done.returncode == 2
+    assert "another configuration" in done.stderr
+
+
+def test_what_was_made_of_the_tables_is_told(trained: tuple[Path, dict[str, object]]) -> None:
+    _, summary = trained
+    assert any(note.startswith("Features: 2 numbers (year, words)") for note in summary["notes"])
+    assert any("30 labels of 3 classes in 300 rows" in note for note in summary["notes"])
+
+
+def test_parquet_keeps_cells_as_they_are_and_csv_defuses_formulas(tmp_path: Path) -> None:
+    ids = ["=1+1", "+2", "-3", "@x", "\tx", "a=b", "'x"]
+    links = np.array([[0, 1, 2, 3, 4, 5], [1, 2, 3, 4, 5, 6]])
+    labels = np.array([0, 1, -1, -1, -1, -1, -1])
+    graph = Graph.from_edges("g", links, 7, labels, ["=cmd()", "plain"], node_names=np.array(ids))
+    distribution = np.tile(np.array([[0.25, 0.75]], dtype=np.float32), (7, 1))
+    fit = Fit((Stage("s", distribution),), {}, 0.0)
+    split = Split(np.array([0, 1]), np.array([]), np.array([]))
+    save_answers(tmp_path / "a.csv", fit, graph, split)
+    save_answers(tmp_path / "a.parquet", fit, graph, split)
+    rows = rows_of(tmp_path / "a.csv")
+    assert [row["id"] for row in rows] == ["'=1+1", "'+2", "'-3", "'@x", "'\tx", "a=b", "'x"]
+    assert [row["label"] for row in rows][:3] == ["'=cmd()", "plain", "plain"]
+    assert [row["probability"] for row in rows][:2] == ["0.25", "0.75"]
+    table = parquet.read_table(tmp_path / "a.parquet")
+    assert table["id"].to_pylist() == ids
+    assert table["origin"].to_pylist() == ["given"] * 2 + ["predicted"] * 5
+
+
+def test_inspect_prints_json_for_scripts(trained: tuple[Path, dict[str, object]]) -> None:
+    folder, _ = trained
+    done = lcgnn("inspect", "./cora", "--json", "--plot", "plot.png", folder=folder)
+    found = json.loads(done.stdout)
+    assert (found["nodes"], found["labelled"], found["plot"]) == (300, 30, "plot.png")
+    assert any("likely to help" in sentence for sentence in found["verdict"])
+    assert (folder / "plot.png").stat().st_size > 0
+
+
+def test_the_example_is_the_same_every_time(tmp_path: Path) -> None:
+    first, second = (write_example(tmp_path / name) for name in ("one", "two"))
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+
+
+@pytest.mark.parametrize("command", ["init", "inspect", "train"])
+def test_the_help_of_every_command_has_an_example_with_a_folder(command: str, tmp_path: Path) -> None:
+    assert f"Example: lcgnn {command} my_graph" in lcgnn(command, "--help", folder=tmp_path).stdout
+
+
+def test_the_page_can_be_followed(tmp_path: Path) -> None:
+    blocks = re.findall(r"^```(sh|python)\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    assert len(blocks) >= 8
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    program = tools / "lcgnn"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m lcgnn "$@"\n')
+    program.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
+    work = tmp_path / "work"
+    work.mkdir()
+    printed = ""
+    for language, text in blocks:
+        command = ["sh", "-e", "-c", text] if language == "sh" else [sys.executable, "-W", "ignore", "-c", text]
+        done = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{text}\n{done.stderr}"
+        printed += done.stdout
+    assert (work / "inspect.png").exists()
+    right, total = map(int, re.search(r"(\d+) of (\d+) predictions are right", printed).groups())
+    assert right / total > 0.8
+    assert "lc-gcn minus gcn" in printed
