@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 from scipy.special import softmax
+from threadpoolctl import ThreadpoolController
 
 from lcgnn.errors import DataError
 from lcgnn.graph import Features, Graph, Split
@@ -110,7 +112,9 @@ def logistic_regression(
     # Imported here because it takes a second, which no other method should wait for.
     from sklearn.linear_model import LogisticRegression
 
-    model = LogisticRegression(C=inverse_penalty, tol=1e-6, max_iter=10_000).fit(features, labels)
+    # On matrices this small more threads only wait for each other, for a minute where another process is busy.
+    with _thread_pools().limit(limits=1, user_api="blas"):
+        model = LogisticRegression(C=inverse_penalty, tol=1e-6, max_iter=10_000).fit(features, labels)
     if present.size == 2:
         # scikit-learn keeps one column for two classes: the log-odds of the second.
         signs = np.array([-0.5, 0.5])
@@ -120,3 +124,9 @@ def logistic_regression(
         weight[:, present] = model.coef_.T
         bias[present] = model.intercept_
     return LinearClassifier(weight, bias)
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    """The libraries with threads of their own; looking for them takes a while."""
+    return ThreadpoolController()
