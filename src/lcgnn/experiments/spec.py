@@ -117,7 +117,7 @@ class Column:
     def title(self) -> str:
         name = datasets.DATASETS[self.dataset].title
         labels = self.split.labels_per_class
-        return name if labels is None else f"{name}, {labels} labels"
+        return name if labels is None else f"{name}, {labels} label{'' if labels == 1 else 's'}"
 
 
 @dataclass(frozen=True)
@@ -156,6 +156,11 @@ class Experiment:
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     seeds: int
+
+    @property
+    def is_in_paper(self) -> bool:
+        """Whether the paper gives a figure for any of its cells."""
+        return any(reported for row in self.rows for reported in row.paper)
 
     def runs(self, row: Row, column: Column, seeds: int) -> list[RunSpec]:
         """The runs behind one cell; a method whose seeds all give the same runs once."""

@@ -77,7 +77,8 @@ def _table(table: Table) -> list[str]:
 
 def experiment_markdown(experiment: Experiment, cells: Cells) -> str:
     """A section: the table of accuracies beside the paper's, then the comparisons between rows."""
-    parts = [f"## {escaped(experiment.title)}", "", _counted(cells), "", *_accuracy_table(experiment, cells)]
+    counted = _counted(experiment, cells)
+    parts = [f"## {escaped(experiment.title)}", "", counted, "", *_accuracy_table(experiment, cells)]
     comparisons = _comparison_table(experiment, cells)
     if comparisons:
         parts += ["", *comparisons]
@@ -86,18 +87,17 @@ def experiment_markdown(experiment: Experiment, cells: Cells) -> str:
     return "\n".join(parts)
 
 
-def _counted(cells: Cells) -> str:
+def _counted(experiment: Experiment, cells: Cells) -> str:
     counts = sorted({cell.summary.count for cell in cells.values() if cell.summary.count > 1})
     seeds = " or ".join(str(count) for count in counts) or "1"
-    return (
-        f"Test accuracy in percent, mean ± standard deviation over {seeds} seeds (deterministic methods: once); "
-        "the paper's figure; the difference of the means."
-    )
+    text = f"Test accuracy in percent, mean ± standard deviation over {seeds} seeds (deterministic methods: once)"
+    return f"{text}; the paper's figure; the difference of the means." if experiment.is_in_paper else f"{text}."
 
 
 def _accuracy_table(experiment: Experiment, cells: Cells) -> list[str]:
     titles = [escaped(column.title) for column in experiment.columns]
-    headings = [heading for title in titles for heading in (title, "paper", "Δ")]
+    beside = ("paper", "Δ") if experiment.is_in_paper else ()
+    headings = [heading for title in titles for heading in (title, *beside)]
     lines = [
         f"| | {' | '.join(headings)} |",
         "|---|" + "---:|" * len(headings),
@@ -107,11 +107,10 @@ def _accuracy_table(experiment: Experiment, cells: Cells) -> list[str]:
         for position in range(len(experiment.columns)):
             cell = cells.get((row.name, position))
             paper = row.paper[position]
-            shown += [
-                ours_in_words(cell) if cell else "",
-                paper_in_words(paper) if paper else "",
-                f"{100 * cell.summary.mean - paper.mean:+.1f}" if cell and paper else "",
-            ]
+            shown.append(ours_in_words(cell) if cell else "")
+            if experiment.is_in_paper:
+                shown.append(paper_in_words(paper) if paper else "")
+                shown.append(f"{100 * cell.summary.mean - paper.mean:+.1f}" if cell and paper else "")
         lines.append(f"| {escaped(row.name)} | {' | '.join(shown)} |")
     return lines
 

@@ -93,21 +93,28 @@ def accuracy_table(experiment: Experiment, cells: Cells) -> Table:
     """Ours, the paper's and their difference, for every row and column."""
     headings = [Heading("method", numeric=False)]
     for column in experiment.columns:
-        headings += [
-            Heading("ours", group=column.title, first=True),
-            Heading("paper", group=column.title),
-            Heading("Δ", group=column.title),
-        ]
+        if experiment.is_in_paper:
+            headings += [
+                Heading("ours", group=column.title, first=True),
+                Heading("paper", group=column.title),
+                Heading("Δ", group=column.title),
+            ]
+        else:
+            headings.append(Heading(column.title))
     rows = []
     for row in experiment.rows:
         values = [text_value(row.name)]
         for position, paper in enumerate(row.paper):
             cell = cells.get((row.name, position))
-            values += [_ours(cell), _paper(paper), _distance(cell, paper)]
+            values += (
+                [_ours(cell), _paper(paper), _distance(cell, paper)] if experiment.is_in_paper else [_ours(cell)]
+            )
         rows.append(tuple(values))
-    caption = (
-        f"Test accuracy in percent, mean ± standard deviation over {seeds_in_words(cells)}; the paper's figure; "
-        "Δ, the difference of the means in points. A dash: not run, or not in the paper."
+    caption = f"Test accuracy in percent, mean ± standard deviation over {seeds_in_words(cells)}"
+    caption += (
+        "; the paper's figure; Δ, the difference of the means in points. A dash: not run, or not in the paper."
+        if experiment.is_in_paper
+        else ". The paper has no such experiment."
     )
     return Table(f"{experiment.name}-accuracy", caption, tuple(headings), tuple(rows))
 
