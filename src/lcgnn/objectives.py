@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import final
 
 import torch
 from torch import Tensor
@@ -67,8 +68,9 @@ class SoftmaxObjective(Objective):
         return torch.softmax(logits, dim=1)
 
 
+@final
 class CrossEntropy(SoftmaxObjective):
-    """The base models' objective: softmax and cross-entropy."""
+    """The base models' objective: softmax and cross-entropy. Another loss is another ``SoftmaxObjective``."""
 
     def loss(self, logits: Tensor) -> Tensor:
         return self.cross_entropy(logits)
@@ -106,6 +108,7 @@ class AdjacencyAggregation(Objective):
         return self.adjacency @ torch.softmax(logits, dim=1)
 
 
+@final
 @dataclass(frozen=True, eq=False)
 class LabelConsistencyObjective(Objective):
     """The paper's objective: aggregation by agreement, cross-entropy and the pairwise regulariser."""
