@@ -18,12 +18,17 @@ def main() -> None:
     )
     parser.add_argument("--repeats", type=int, default=7, help="turns that each contender takes [default: 7]")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="[default: 1 2]")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="epoch: one thread, without memory and the N x N form on PubMed; written to epoch-quick",
+    )
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
     options = parser.parse_args()
     if options.what in ("all", "layer"):
         layer.main(options.out, options.repeats)
     if options.what in ("all", "epoch"):
-        epoch.main(options.out, options.repeats, tuple(options.threads))
+        epoch.main(options.out, options.repeats, (1,) if options.quick else tuple(options.threads), options.quick)
     if options.what in ("all", "training"):
         training.main(options.out)
     if options.what in ("all", "fits"):

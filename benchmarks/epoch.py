@@ -77,23 +77,24 @@ def names(model: str) -> list[str]:
     return everywhere + (["products", "dense LC"] if model == "gcn" else [])
 
 
-def measure(repeats: int, threads: tuple[int, ...]) -> dict[str, Any]:
+def measure(repeats: int, threads: tuple[int, ...], quick: bool) -> dict[str, Any]:
     rows = []
     for count in threads:
         torch.set_num_threads(count)
         for dataset in DATASETS:
             for model in MODELS:
-                rows.append(_measure_one(dataset, model, repeats, count))
+                rows.append(_measure_one(dataset, model, repeats, count, quick))
                 print(_one_line(rows[-1]), file=sys.stderr)
-    return {"machine": machine(), "repeats": repeats, "rows": rows}
+    command = f"python -m benchmarks epoch{' --quick' if quick else ''} --repeats {repeats}"
+    return {"machine": machine(), "command": command, "repeats": repeats, "rows": rows}
 
 
-def _measure_one(dataset: str, model: str, repeats: int, threads: int) -> dict[str, Any]:
+def _measure_one(dataset: str, model: str, repeats: int, threads: int, quick: bool) -> dict[str, Any]:
     chosen = names(model)
     slow = [name for name in chosen if (dataset, name.split()[0]) in SLOW]
     quick = {name: contender(name, dataset, model) for name in chosen if name not in slow}
     times = interleaved(quick, repeats=repeats)
-    if threads == 1:
+    if threads == 1 and not quick:
         for name in slow:
             once = interleaved({name: contender(name, dataset, model)}, repeats=1, most=1)[name]
             times[name] = once * repeats
@@ -162,7 +163,7 @@ def table(content: dict[str, Any]) -> str:
         cells = [_ratio_cell(row["ratios"].get(key)) for key in keys]
         lines.append(f"| {row['dataset']} | {row['model']} | {row['threads']} | {' | '.join(cells)} |")
     lines += _memory_table(content, columns)
-    lines += ["", f"Measured by `python -m benchmarks epoch` on {in_words(content['machine'])}."]
+    lines += ["", f"Measured by `{content['command']}` on {in_words(content['machine'])}."]
     return "\n".join(lines)
 
 
@@ -220,11 +221,13 @@ def plot(content: dict[str, Any], path: Path) -> None:
     figure.savefig(path, dpi=130)
 
 
-def main(folder: Path, repeats: int, threads: tuple[int, ...]) -> None:
-    content = measure(repeats, threads)
-    add_memory(content)
-    write(folder, "epoch", content, table(content))
-    plot(content, folder / "epoch.png")
+def main(folder: Path, repeats: int, threads: tuple[int, ...], quick: bool = False) -> None:
+    content = measure(repeats, threads, quick)
+    if not quick:
+        add_memory(content)
+    name = "epoch-quick" if quick else "epoch"
+    write(folder, name, content, table(content))
+    plot(content, folder / f"{name}.png")
     print(table(content))
 
 
