@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from lcgnn.evaluation import label_consistency
 from lcgnn.graph import Graph
 
 # Fewer pairs of labelled nodes than this say nothing about the others.
@@ -133,7 +134,7 @@ def diagnose(graph: Graph) -> Diagnosis:
         },
         degree_counts=_degree_counts(degrees),
         by_class=_by_class(graph, one_step),
-        by_node=_by_node(graph, around),
+        by_node=_by_node(graph),
         by_edge=Agreement.of(one_step),
         by_two_steps=Agreement.of(two_steps),
     )
@@ -159,12 +160,10 @@ def _by_class(graph: Graph, mixing: NDArray[np.float64]) -> tuple[ClassDiagnosis
     )
 
 
-def _by_node(graph: Graph, around: csr_array) -> float | None:
-    nodes = graph.labelled
-    total = np.asarray(around.sum(axis=1)).ravel()[nodes]
-    same = np.asarray(around.multiply(_one_hot(graph)).sum(axis=1)).ravel()[nodes]
-    seen = total > 0
-    return float((same[seen] / total[seen]).mean()) if seen.any() else None
+def _by_node(graph: Graph) -> float | None:
+    consistency = label_consistency(graph)
+    known = consistency[~np.isnan(consistency)]
+    return float(known.mean()) if known.size else None
 
 
 def verdict(diagnosis: Diagnosis) -> list[str]:
