@@ -1,0 +1,58 @@
+"""The application: its options before a command, and how an error looks."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, NoReturn
+
+import typer
+
+from lcgnn.errors import LCGNNError
+
+app = typer.Typer(
+    name="lcgnn",
+    help="Classify the nodes of a graph from a handful of labels (label-consistency graph neural networks).\n\n"
+    "Start with: lcgnn train cora --method lc-gcn --seeds 10\n\n"
+    "Your own graph: lcgnn init my_graph, then lcgnn train my_graph",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def main() -> None:
+    """Run the command line and turn every expected error into one line and exit code 2."""
+    try:
+        app()
+    except LCGNNError as error:
+        if "--debug" in sys.argv:
+            raise
+        _fail(str(error))
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+
+
+def _fail(message: str) -> NoReturn:
+    print(f"lcgnn: {message}", file=sys.stderr)
+    raise SystemExit(2)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from lcgnn import __version__
+
+        print(f"lcgnn {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit."),
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Options that come before a command."""

@@ -1,0 +1,132 @@
+"""Many runs: reproduce the paper, pack the records, make the report."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lcgnn.cli.app import app
+from lcgnn.cli.shared import fetch
+from lcgnn.errors import ConfigError
+
+
+@app.command()
+def reproduce(
+    experiments: Annotated[
+        list[str],
+        typer.Argument(
+            help="Tables of the paper (table2, table3, table4), experiments beyond it (few_labels_cora, "
+            "sensitivity_lambda, ...), 'all', or TOML files of your own."
+        ),
+    ],
+    seeds: Annotated[
+        int | None, typer.Option("--seeds", "-n", help="Seeds of every cell. [default: the experiment's, 10]")
+    ] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(help="Only rows with these methods; may be given several times.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes to train in, one thread each. [default: one a core]")
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Run on the workers of this Dask scheduler, tcp://HOST:8786."),
+    ] = None,
+    device: Annotated[str, typer.Option(help="'cpu', 'cuda', ... or 'auto'.")] = "auto",
+    records: Annotated[Path, typer.Option(help="Folder for the records of single runs.")] = Path("runs/records"),
+    results: Annotated[Path, typer.Option(help="Folder for the tables and the packed records.")] = Path("results"),
+) -> None:
+    """Run experiments and write their tables beside the paper's.
+
+    Runs that have a record are not repeated, so a stopped command continues when it is given again.
+
+    Example: lcgnn reproduce table3 --seeds 3
+    """
+    from lcgnn.display import err, record_line, watching
+    from lcgnn.display import out as console
+    from lcgnn.experiments.board import temporary_board
+    from lcgnn.experiments.reproduce import Reproduction
+    from lcgnn.report.markdown import write_tables
+
+    reproduction = Reproduction.of(experiments, seeds, only or [], records, results)
+    for dataset in reproduction.datasets():
+        fetch(dataset, err)
+    missing = reproduction.missing()
+    console.print(f"{reproduction.num_done()} runs have a record, {len(missing)} are to be done.")
+    labels = [f"{spec.dataset} {spec.method} {spec.seed}" for spec in missing]
+    try:
+        with temporary_board(len(labels)) as board, watching(board, labels, console):
+            for _, record in reproduction.run(missing, board, workers=workers, device=device, scheduler=cluster):
+                record_line(record, console)
+    except KeyboardInterrupt:
+        command = shlex.join(["lcgnn", *sys.argv[1:]])
+        console.print(f"Stopped. What is done is kept. To continue: {command}", soft_wrap=True)
+        raise
+    for path, markdown in write_tables(reproduction):
+        console.print(f"\n{markdown}", soft_wrap=True, markup=False)
+        console.print(f"\nWritten to {path} and packed beside it.", soft_wrap=True)
+
+
+results_app = typer.Typer(help="Records of runs that were made.", no_args_is_help=True)
+app.add_typer(results_app, name="results")
+
+
+@results_app.command()
+def pack(
+    experiments: Annotated[
+        list[str] | None, typer.Argument(help="Experiments or TOML files. [default: all of the package]")
+    ] = None,
+    records: Annotated[Path, typer.Option(help="Folder with the records of single runs.")] = Path("runs/records"),
+    results: Annotated[Path, typer.Option(help="Folder for the tables and the packed records.")] = Path("results"),
+) -> None:
+    """Pack the records of single runs into one file an experiment, and write its table, without running anything.
+
+    Example: lcgnn results pack table2
+    """
+    from lcgnn.display import out as console
+    from lcgnn.experiments.reproduce import Reproduction
+    from lcgnn.report.markdown import write_tables
+
+    reproduction = Reproduction.of(experiments or ["all"], None, [], records, results)
+    written = [path for path, _ in write_tables(reproduction)]
+    if not written:
+        raise ConfigError(
+            f"There are no records of these experiments in {records}. Make some: lcgnn reproduce table3"
+        )
+    for path in written:
+        console.print(f"{path.with_suffix('.jsonl')} and {path}", soft_wrap=True)
+
+
+@app.command()
+def report(
+    experiments: Annotated[
+        list[str] | None,
+        typer.Argument(help="TOML files of your own, beside the paper's tables, which are always shown."),
+    ] = None,
+    records: Annotated[Path, typer.Option(help="Folder with the records of single runs.")] = Path("runs/records"),
+    results: Annotated[Path, typer.Option(help="Folder with the packed records.")] = Path("results"),
+    out: Annotated[
+        Path | None, typer.Option(help="The page. [default: report.html in the folder of the packed records]")
+    ] = None,
+    markdown: Annotated[Path, typer.Option(help="The tables in Markdown.")] = Path("RESULTS.md"),
+) -> None:
+    """Turn the records of runs into one HTML page and into Markdown tables; nothing is trained.
+
+    The page opens without a network: tables that sort and download as CSV, curves, paired differences.
+
+    Example: lcgnn report --out report.html
+    """
+    from lcgnn.display import out as console
+    from lcgnn.report.html import write_page
+    from lcgnn.report.markdown import write_results
+    from lcgnn.report.page import Report
+
+    page = out or results / "report.html"
+    found = Report.of(experiments or [], records, results)
+    write_page(found, page)
+    write_results(found, markdown)
+    console.print(f"{len(found.records)} runs. Page: {page}    Tables: {markdown}", soft_wrap=True, markup=False)

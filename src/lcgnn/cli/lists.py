@@ -1,0 +1,73 @@
+"""What there is: the benchmark graphs and the methods."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from lcgnn.cli.app import app
+from lcgnn.cli.shared import fetch
+
+
+@app.command()
+def datasets(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of the table.")] = False,
+) -> None:
+    """List the benchmark graphs with their sizes (Table 1 of the paper), fetching what is missing.
+
+    Example: lcgnn datasets
+    """
+    from lcgnn.datasets import load, names
+    from lcgnn.display import datasets_table, err, out
+
+    rows = []
+    for name in names():
+        fetch(name, err)
+        graph, split = load(name)
+        rows.append(
+            {
+                "name": name,
+                "nodes": graph.num_nodes,
+                "raw_links": graph.num_source_links,
+                "edges": graph.num_edges,
+                "classes": graph.num_classes,
+                "features": graph.num_features,
+                "label_rate": len(split.train) / graph.num_nodes,
+            }
+        )
+    if as_json:
+        print(json.dumps(rows, indent=2))
+        return
+    out.print(datasets_table(rows))
+    out.print("The paper counts raw links; edges are what is left without duplicates and self-loops.")
+
+
+@app.command()
+def methods(
+    name: Annotated[str | None, typer.Argument(help="Show this method's settings.")] = None,
+) -> None:
+    """List the methods, or the settings of one of them.
+
+    Example: lcgnn methods lc-gcn
+    """
+    import inspect
+
+    from lcgnn.display import methods_table, out, settings_table
+    from lcgnn.methods import create, entries, entry
+    from lcgnn.methods.base import settings_of
+
+    if name is None:
+        out.print(methods_table([(item.name, item.summary) for item in entries()]))
+        out.print("\nSettings of one: lcgnn methods NAME    Train it: lcgnn train cora --method NAME")
+        return
+    found, made = entry(name), create(name)
+    out.print(f"[bold]{name}[/bold]: {found.summary}")
+    out.print(inspect.getdoc(found.method) or "", markup=False)
+    rows = [
+        (key, json.dumps(getattr(made, key)), str(item.metadata.get("help", "")))
+        for key, item in settings_of(found.method).items()
+    ]
+    out.print(settings_table(rows))
+    out.print(f"\nExample: lcgnn train cora --method {name} --set {rows[-1][0]}={rows[-1][1]}", markup=False)

@@ -1,0 +1,184 @@
+"""Training: one method on one graph, and the demonstration."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from lcgnn.cli.app import app
+from lcgnn.cli.own_graph import (
+    IdColumn,
+    IgnoreColumn,
+    LabelColumn,
+    SourceColumn,
+    TargetColumn,
+    WeightColumn,
+    tables_of,
+)
+from lcgnn.cli.shared import fetch, print_notes, run_session
+from lcgnn.errors import ConfigError
+
+
+@app.command()
+def train(
+    dataset: Annotated[
+        str,
+        typer.Argument(
+            help="A benchmark graph ('lcgnn datasets' lists them), or a folder with nodes.csv and edges.csv."
+        ),
+    ],
+    method: Annotated[
+        str, typer.Option("--method", "-m", help="How to classify: 'lcgnn methods' lists them.")
+    ] = "lc-gcn",
+    seeds: Annotated[int, typer.Option("--seeds", "-n", help="Train from so many different initialisations.")] = 1,
+    labels_per_class: Annotated[
+        int | None,
+        typer.Option(help="Train on so many labels of each class. [default: all of the split's, 20]"),
+    ] = None,
+    split: Annotated[
+        str,
+        typer.Option(
+            help="Which labels: 'public' (the benchmark's own; for tables the split column, or all labels) or "
+            "'random' (see --split-seed)."
+        ),
+    ] = "public",
+    split_seed: Annotated[int, typer.Option(help="Which random draw of the labels.")] = 0,
+    consistency_weight: Annotated[
+        float | None,
+        typer.Option(
+            help="Weight of the regularisation loss (the paper's lambda); 0 turns it off. "
+            "[default: 2.0 on Cora, 1.0 elsewhere]"
+        ),
+    ] = None,
+    base_epochs: Annotated[
+        int | None, typer.Option(help="Epochs of the first phase, the base alone. [default: the method's]")
+    ] = None,
+    epochs: Annotated[int | None, typer.Option(help="Epochs of the second phase. [default: the method's]")] = None,
+    selection: Annotated[
+        str | None,
+        typer.Option(
+            help="Which epoch to keep: by validation 'accuracy', by validation 'loss', or the 'last', which uses "
+            "no validation label. [default: the method's]"
+        ),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Any other setting; 'lcgnn methods NAME' lists them."),
+    ] = None,
+    id_column: IdColumn = None,
+    label_column: LabelColumn = None,
+    source_column: SourceColumn = None,
+    target_column: TargetColumn = None,
+    weight_column: WeightColumn = None,
+    ignore_column: IgnoreColumn = None,
+    device: Annotated[str, typer.Option(help="'cpu', 'cuda', ... or 'auto'.")] = "auto",
+    workers: Annotated[
+        int | None, typer.Option(help="Processes to train in, one thread each. [default: one a core]")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the results. [default: a folder in runs/]")] = None,
+    predictions: Annotated[str, typer.Option(help="Format of the predictions: 'csv' or 'parquet'.")] = "csv",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the table.")] = False,
+) -> None:
+    """Train a method: on a benchmark beside the paper's results, on your own tables to label every node.
+
+    A run that was stopped continues when the same command is given again; seeds that are done are not repeated.
+
+    Example: lcgnn train my_graph/ --label-column topic
+
+    Example: lcgnn train citeseer --method lc-gcn --labels-per-class 5 --seeds 10
+    """
+    from lcgnn.display import err
+    from lcgnn.display import out as console
+    from lcgnn.experiments.session import plan
+    from lcgnn.experiments.spec import SplitSpec
+
+    given = {
+        "consistency_weight": consistency_weight,
+        "base_epochs": base_epochs,
+        "epochs": epochs,
+        "selection": selection,
+    }
+    settings = {name: value for name, value in given.items() if value is not None}
+    settings |= dict(_parsed_setting(text) for text in set_ or [])
+    named = (id_column, label_column, source_column, target_column, weight_column)
+    tables = tables_of(dataset, named, ignore_column)
+    if tables is None:
+        fetch(dataset, err)
+    session = plan(
+        dataset if tables is None else tables.name,
+        method,
+        seeds=seeds,
+        split=SplitSpec(split, labels_per_class, split_seed),  # type: ignore[arg-type]
+        settings=settings,
+        tables=tables,
+        folder=out,
+        device=device,
+        workers=workers,
+        prediction_format=predictions,  # type: ignore[arg-type]
+    )
+    print_notes(session.notes)
+    summary = run_session(session, err)
+    if as_json:
+        print(json.dumps(summary, indent=2))
+        return
+    from lcgnn.display import answers_table, summary_table
+
+    if tables is not None:
+        console.print(answers_table(summary))
+    if summary["mean"] is not None:
+        console.print(summary_table(summary))
+    if tables is not None:
+        console.print(f"Predictions: {summary['predictions'][0]}", soft_wrap=True, markup=False)
+        return
+    console.print(f"Predictions, models and curves: {session.folder}/", soft_wrap=True)
+
+
+def _parsed_setting(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise ConfigError(f"--set {text!r}: write it as NAME=VALUE, for example --set hidden=32.")
+    try:
+        return name.strip().replace("-", "_"), json.loads(value)
+    except ValueError:
+        return name.strip().replace("-", "_"), value
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("demo"),
+) -> None:
+    """Train LC-GCN and LC-GAT on the benchmark graphs, show a table and save a plot (a few minutes).
+
+    Example: lcgnn demo
+    """
+    from lcgnn.datasets import names
+    from lcgnn.display import comparison_table, err
+    from lcgnn.display import out as console
+    from lcgnn.experiments.session import plan_demo
+    from lcgnn.report.plots import save_comparison
+
+    for name in names():
+        fetch(name, err)
+    summaries = []
+    for session in plan_demo(out):
+        configuration = session.configuration
+        console.print(
+            f"\n{configuration['method']} on {configuration['dataset']}, {configuration['split']['name']} split, "
+            f"{len(session.specs)} seeds"
+        )
+        summaries.append(run_session(session, console))
+    console.print()
+    console.print(comparison_table(summaries))
+    plot = out / "accuracy.png"
+    save_comparison(plot, summaries)
+    console.print(f"Plot: {plot}    Predictions, models and curves: {out}/", soft_wrap=True)
+    console.print(
+        "\nTry next:\n"
+        "  lcgnn train citeseer --method lc-gcn --labels-per-class 10 --seeds 10\n"
+        "  lcgnn methods          (what else can be trained)\n"
+        "  lcgnn train --help     (all options)",
+        markup=False,
+    )
