@@ -20,6 +20,7 @@ ROOMS = (
     "sparse",
     "models",
     "objectives",
+    "ranks",
     "checkpoint",
     "device",
     "training",

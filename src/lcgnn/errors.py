@@ -19,3 +19,7 @@ class ConfigError(LCGNNError):
 
 class OutputError(LCGNNError):
     """A result cannot be written, or what was written cannot be read back."""
+
+
+class RankError(LCGNNError):
+    """The processes that train together cannot work together."""

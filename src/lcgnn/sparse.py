@@ -28,16 +28,25 @@ from lcgnn.kernels.jit import compiled, random_bits
 
 @dataclass(frozen=True, eq=False)
 class SparseMatrix:
-    """A sparse matrix together with its transpose, both as torch CSR tensors."""
+    """A sparse matrix together with its transpose, both as torch CSR tensors.
+
+    Args:
+        matrix: The matrix.
+        transpose: Its transpose.
+        rows: (N,) the row's number in the whole matrix, if these are some of its rows; None for all.
+    """
 
     matrix: Tensor
     transpose: Tensor
+    rows: Tensor | None = None
 
     @classmethod
-    def of(cls, matrix: csr_array, device: torch.device, *, symmetric: bool = False) -> SparseMatrix:
+    def of(
+        cls, matrix: csr_array, device: torch.device, *, symmetric: bool = False, rows: Tensor | None = None
+    ) -> SparseMatrix:
         """From a scipy matrix; a symmetric one is its own transpose."""
-        tensor = _csr_tensor(matrix, device)
-        return cls(tensor, tensor if symmetric else _csr_tensor(csr_array(matrix.T), device))
+        tensor = as_csr_tensor(matrix, device)
+        return cls(tensor, tensor if symmetric else as_csr_tensor(csr_array(matrix.T), device), rows)
 
     @property
     def shape(self) -> torch.Size:
@@ -46,6 +55,14 @@ class SparseMatrix:
     def __matmul__(self, dense: Tensor) -> Tensor:
         result: Tensor = _Product.apply(dense, self)  # type: ignore[no-untyped-call]
         return result
+
+    def product(self, dense: Tensor) -> Tensor:
+        """``self @ dense``, outside of autograd."""
+        return product(self.matrix, dense)
+
+    def transposed_product(self, dense: Tensor) -> Tensor:
+        """``self.T @ dense``, outside of autograd."""
+        return product(self.transpose, dense)
 
     def product_plus(self, dense: Tensor, bias: Tensor) -> Tensor:
         """``self @ dense + bias`` for a (D,) bias."""
@@ -73,6 +90,8 @@ class SparseMatrix:
         width = self.shape[1]
         rows, columns = _positions(self.matrix)
         columns_of_transpose, rows_of_transpose = _positions(self.transpose)
+        if self.rows is not None:
+            rows, rows_of_transpose = self.rows[rows], self.rows[rows_of_transpose]
         return rows * width + columns, rows_of_transpose * width + columns_of_transpose
 
     @cached_property
@@ -86,22 +105,22 @@ class _Product(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, dense: Tensor, sparse: SparseMatrix) -> Tensor:
         ctx.sparse = sparse
-        return product(sparse.matrix, dense)
+        return sparse.product(dense)
 
     @staticmethod
     def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, None]:
-        return product(ctx.sparse.transpose, grad_output.contiguous()), None
+        return ctx.sparse.transposed_product(grad_output.contiguous()), None
 
 
 class _ProductPlus(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, dense: Tensor, bias: Tensor, sparse: SparseMatrix) -> Tensor:
         ctx.sparse = sparse
-        return (sparse.matrix @ dense).add_(bias)
+        return sparse.product(dense).add_(bias)
 
     @staticmethod
     def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, Tensor, None]:
-        return ctx.sparse.transpose @ grad_output.contiguous(), grad_output.sum(dim=0), None
+        return ctx.sparse.transposed_product(grad_output.contiguous()), grad_output.sum(dim=0), None
 
 
 class GraphTensors:
@@ -119,6 +138,18 @@ class GraphTensors:
     @property
     def num_nodes(self) -> int:
         return self.graph.num_nodes
+
+    @property
+    def num_features(self) -> int:
+        return self.graph.num_features
+
+    @property
+    def num_classes(self) -> int:
+        return self.graph.num_classes
+
+    def dropout(self, rate: float, key: int) -> Dropout:
+        """Dropout on rows that belong to the nodes."""
+        return Dropout(rate, key)
 
     @cached_property
     def features(self) -> SparseMatrix | Tensor:
@@ -172,7 +203,8 @@ def _with_self_loops(adjacency: csr_array) -> csr_array:
     return looped
 
 
-def _csr_tensor(matrix: csr_array, device: torch.device) -> Tensor:
+def as_csr_tensor(matrix: csr_array, device: torch.device) -> Tensor:
+    """A scipy matrix as a torch CSR tensor with 32-bit indices."""
     if matrix.nnz > np.iinfo(np.int32).max:
         raise DataError(f"A matrix with {matrix.nnz} entries is too large for 32-bit indices.")
     return csr_tensor(

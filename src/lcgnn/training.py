@@ -22,6 +22,7 @@ from lcgnn.kernels.adam import Adam
 from lcgnn.kernels.dropout import derive_key
 from lcgnn.models.network import Network
 from lcgnn.objectives import Objective
+from lcgnn.ranks import ALONE, Ranks
 from lcgnn.sparse import GraphTensors
 
 Selection = Literal["accuracy", "loss", "both", "stopped", "last"]
@@ -85,6 +86,7 @@ class Trainer:
         seed: Determines all dropout masks.
         checkpoint: Where to save the state every so often, and where to continue from if it is there.
         progress: Called after every epoch.
+        ranks: The processes that hold the rest of the graph.
     """
 
     def __init__(
@@ -96,10 +98,13 @@ class Trainer:
         *,
         checkpoint: CheckpointFile | None = None,
         progress: Callable[[Progress], None] | None = None,
+        ranks: Ranks = ALONE,
     ) -> None:
         self.network = network
         self.graph = graph
         self.validation = validation
+        self.ranks = ranks
+        self.num_validation = ranks.total(validation.shape[0])
         self.seed = seed
         self.seconds = 0.0
         self._progress = progress
@@ -138,7 +143,7 @@ class Loop:
         self.trainer, self.phase, self.objective = trainer, phase, objective
         self.network = trainer.network
         self.validates = phase.selection != "last"
-        if self.validates and not trainer.validation.numel():
+        if self.validates and not trainer.num_validation:
             raise ConfigError(
                 f"Selection by validation {phase.selection} needs validation nodes, and the split has none. "
                 "Use selection 'last'."
@@ -165,16 +170,16 @@ class Loop:
         key = derive_key(self.trainer.seed, self.phase.name, self.epoch)
         self.last_loss, gradient = self.objective.loss_and_gradient(self.passes.train(key))
         self.passes.backward(gradient)
+        self.trainer.ranks.sum_gradients(self.parameters.values())
         self.optimizer.step()
         self.epoch += 1
         return True
 
     def _record(self) -> None:
-        nodes = self.trainer.validation
         validation_loss = accuracy = float("nan")
         if self.validates:
-            validation_loss, correct = self.objective.scores(self.passes.validate(), nodes)
-            accuracy = correct / nodes.shape[0]
+            validation_loss, correct = self.objective.scores(self.passes.validate(), self.trainer.validation)
+            accuracy = correct / self.trainer.num_validation
         self.curve.append((self.last_loss, validation_loss, accuracy))
         self.watch.add(validation_loss, accuracy)
         if self.validates and self._improves():

@@ -65,9 +65,9 @@ class GCN(Network):
 
     def readout(self, graph: GraphTensors, embedding: Tensor | None, key: int | None) -> Tensor:
         if embedding is None:
-            on_input = NO_DROPOUT if key is None else Dropout(self.input_dropout, derive_key(key, "input"))
+            on_input = NO_DROPOUT if key is None else graph.dropout(self.input_dropout, derive_key(key, "input"))
             embedding = self._first_layer(graph, on_input)
-        dropout = NO_DROPOUT if key is None else Dropout(self.dropout, key)
+        dropout = NO_DROPOUT if key is None else graph.dropout(self.dropout, key)
         projected = hidden_layer(embedding, self.bias_0, self.weight_1, "relu", dropout)
         return graph.adjacency.product_plus(projected, self.bias_1)
 

@@ -42,34 +42,42 @@ class GCNPasses(Passes):
 
     def begin(self) -> None:
         self.project.update()
-        self.embedding = self.adjacency.matrix @ (self.features.matrix @ self.weight_0)
+        self.embedding = self.adjacency.product(self.features.matrix @ self.weight_0)
 
     def validate(self) -> Tensor:
         return self._readout(NO_DROPOUT)
 
     def train(self, key: int) -> Tensor:
-        self.dropout = Dropout(self.rate, key)
+        self.dropout = self.graph.dropout(self.rate, key)
         return self._readout(self.dropout)
 
     def _readout(self, dropout: Dropout) -> Tensor:
         assert self.embedding is not None
-        activation.forward(self.embedding.numpy(), self.bias_0, False, *dropout.arguments(), self.hidden.numpy())
-        logits = self.adjacency.matrix @ self.project(self.hidden)
+        activation.forward(
+            self.embedding.numpy(),
+            self.bias_0,
+            False,
+            *dropout.arguments(),
+            dropout.row_numbers,
+            self.hidden.numpy(),
+        )
+        logits = self.adjacency.product(self.project(self.hidden))
         dense.add_bias(self.classes, logits.numpy(), self.bias_1)
         return logits
 
     def backward(self, gradient: Tensor) -> None:
-        grad_projected = self.adjacency.transpose @ gradient
+        grad_projected = self.adjacency.transposed_product(gradient)
         grad_hidden = grad_projected @ self.weight_1.T
         activation.backward(
-            self.hidden.view(-1).numpy(),
-            grad_hidden.view(-1).numpy(),
+            self.hidden.numpy(),
+            grad_hidden.numpy(),
             False,
             *self.dropout.arguments(),
-            self.grad_embedding.view(-1).numpy(),
+            self.dropout.row_numbers,
+            self.grad_embedding.numpy(),
         )
         gradients = (
-            self.features.transpose @ (self.adjacency.transpose @ self.grad_embedding),
+            self.features.transpose @ self.adjacency.transposed_product(self.grad_embedding),
             self.grad_embedding.sum(dim=0),
             dense.transposed_product(self.hidden, grad_projected),
             gradient.sum(dim=0),
