@@ -1,7 +1,8 @@
 """The three objectives over the nodes of all ranks.
 
-Of every loss all ranks compute the whole, from the few labelled rows, which they gather, and from the (C, C) class
-agreement, which they add up. The gradient of what was gathered or added is then known everywhere and stays at home.
+Of every loss all ranks compute the whole, from the few labelled rows, which they gather, and from the (C, C)
+class agreement, which they add up. The gradient of what was gathered or added is then known everywhere and stays
+at home.
 """
 
 from __future__ import annotations
