@@ -115,6 +115,18 @@ class Graph:
         return np.flatnonzero(self.labels != UNLABELLED)
 
     @cached_property
+    def label_consistency(self) -> NDArray[np.float64]:
+        """(N,) the share of every labelled node's labelled neighbours that have its label; NaN if it has none."""
+        rows, columns = self.adjacency.nonzero()
+        others = (rows != columns) & (self.labels[rows] >= 0) & (self.labels[columns] >= 0)
+        rows, columns = rows[others], columns[others]
+        degree = np.bincount(rows, minlength=self.num_nodes)
+        same = np.bincount(rows, weights=self.labels[rows] == self.labels[columns], minlength=self.num_nodes)
+        consistency = np.full(self.num_nodes, np.nan)
+        np.divide(same, degree, out=consistency, where=degree > 0)
+        return consistency
+
+    @cached_property
     def checksum(self) -> str:
         """A sha256 over everything in the graph that can influence a result."""
         digest = hashlib.sha256()
