@@ -156,5 +156,5 @@ class Blocks:
         # Where the community begins: the first sizes % count of them have one node more than the others.
         within, position = rank % count, rank // count
         begins = within * (sizes // count) + np.minimum(within, sizes % count)
-        first: NDArray[np.int64] = self.class_starts[label]
-        return first + begins + position
+        nodes: NDArray[np.int64] = self.class_starts[label] + begins + position
+        return nodes
