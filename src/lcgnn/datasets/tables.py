@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from lcgnn.datasets.arrays import holds_arrays, load_arrays
 from lcgnn.datasets.cells import as_text, without_gaps
 from lcgnn.datasets.columns import Columns, check_exists
 from lcgnn.datasets.encoding import Encoding
@@ -64,7 +65,12 @@ class TableGraph:
 
 
 def load_tables(tables: Tables) -> TableGraph:
-    """The graph in a folder of tables; DataError says where, what and what to do if it cannot be used."""
+    """The graph in a folder of tables; DataError says where, what and what to do if it cannot be used.
+
+    A folder of arrays, which needs no reading, is taken as well.
+    """
+    if holds_arrays(Path(tables.folder)):
+        return _from_arrays(tables)
     nodes_path, edges_path, complete = _find(Path(tables.folder))
     nodes, edges = read_table(nodes_path, multiline=True), read_table(edges_path)
     notes = [*nodes.notes, *edges.notes]
@@ -89,6 +95,16 @@ def load_tables(tables: Tables) -> TableGraph:
     )  # fmt: skip
     tell_edges(graph, links, edges.path.name, notes)
     return TableGraph(_with_features(graph, notes), split, encoding, tuple(notes))
+
+
+def _from_arrays(tables: Tables) -> TableGraph:
+    if tables.columns != Columns():
+        raise DataError(
+            f"{tables.folder} holds arrays, which have no columns to name. Leave the column options out."
+        )
+    graph, split = load_arrays(Path(tables.folder))
+    notes: list[str] = []
+    return TableGraph(_with_features(graph, notes), split, Encoding(), tuple(notes))
 
 
 @dataclass(frozen=True)
