@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from torch import Tensor
 
 from lcgnn.distributed.parts import Part
-from lcgnn.distributed.world import World
+from lcgnn.distributed.world import BOUNDARY_ROWS, World
 from lcgnn.errors import DataError
 from lcgnn.kernels.csr import product
 from lcgnn.kernels.dropout import Dropout
@@ -40,9 +40,6 @@ class Boundary:
         """Begin to fetch; the rest of the way is to call what is returned."""
         sent = rows.index_select(0, self.send_rows)
         return self.world.send_rows(sent, self.send_counts, self.receive_counts, BOUNDARY_ROWS)
-
-
-BOUNDARY_ROWS = "boundary rows"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
