@@ -136,7 +136,7 @@ def train(
         console.print(answers_table(summary))
     if summary["mean"] is not None:
         console.print(summary_table(summary))
-    if crew is not None:
+    if crew is not None and crew.world.size > 1:
         console.print(communication_table(summary["communication"]))
     if tables is not None:
         console.print(f"Predictions: {summary['predictions'][0]}", soft_wrap=True, markup=False)
