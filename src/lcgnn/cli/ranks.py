@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def parts_for(argument: str) -> Path | None:
     """The folder of parts that an argument means here, or None for a graph that is trained on as a whole."""
-    from lcgnn.distributed.launch import is_launched, world_size
+    from lcgnn.distributed.launch import fail_once, is_launched, world_size
     from lcgnn.distributed.parted import holds_parts
 
     folder = Path(argument)
@@ -26,12 +26,10 @@ def parts_for(argument: str) -> Path | None:
     if not is_launched():
         return None
     within = folder / f"parts-{world_size()}"
-    if holds_parts(within):
-        return within
-    raise ConfigError(
-        f"{world_size()} processes were started, and {argument} is not cut into as many parts. "
-        f"First: lcgnn partition {argument} --parts {world_size()}"
-    )
+    if not holds_parts(within):
+        problem = f"{world_size()} processes were started, and {argument} is not cut into as many parts."
+        fail_once(ConfigError(f"{problem} First: lcgnn partition {argument} --parts {world_size()}"))
+    return within
 
 
 @contextmanager

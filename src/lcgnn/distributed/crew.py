@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from lcgnn.distributed.launch import fail_once
 from lcgnn.distributed.part_files import MANIFEST, Manifest, read_manifest, read_part
 from lcgnn.distributed.parts import Part
 from lcgnn.distributed.shared_checkpoint import SharedCheckpoint
@@ -68,16 +69,12 @@ class Crew:
             other = json.loads(text)
             names = [name for name in {**first, **other} if first.get(name) != other.get(name)]
             if names:
-                self._end_all(
-                    f"Rank {rank} was started with other settings than rank 0: {names[0]} is "
-                    f"{other.get(names[0])!r}, not {first.get(names[0])!r}. Give all ranks the same command."
+                fail_once(
+                    RankError(
+                        f"Rank {rank} was started with other settings than rank 0: {names[0]} is "
+                        f"{other.get(names[0])!r}, not {first.get(names[0])!r}. Give all ranks the same command."
+                    )
                 )
-
-    def _end_all(self, message: str) -> None:
-        """Every rank finds the same thing wrong; one of them says so."""
-        if self.world.is_first:
-            raise RankError(message)
-        raise SystemExit(2)
 
     def fit(self, name: str, method: Method, split: Split, seed: int, context: Context) -> Fit:
         """The first rank's call: fit on all ranks, and get the fit for all nodes.
@@ -164,7 +161,9 @@ class Crew:
         for name in sorted(fit.tensors):
             digest.update(fit.tensors[name].numpy().tobytes())
         if len(set(self.world.gather_text(digest.hexdigest()))) > 1:
-            self._end_all("The ranks ended with different parameters, which should not be. Please report this.")
+            fail_once(
+                RankError("The ranks ended with different parameters, which should not be. Please report this.")
+            )
 
     def _whole_stages(self, fit: Fit) -> tuple[Any, ...]:
         """On the first rank the stages for all nodes, in their order in the graph; elsewhere as they are."""
@@ -221,11 +220,9 @@ def unanimously(world: World, action: Callable[[], Result]) -> Result:
     except LCGNNError as error:
         message = str(error)
     failed = next((text for text in world.gather_text(message) if text), None)
-    if failed is None:
-        return result  # type: ignore[return-value]
-    if world.is_first:
-        raise RankError(failed)
-    raise SystemExit(2)
+    if failed is not None:
+        fail_once(RankError(failed))
+    return result  # type: ignore[return-value]
 
 
 def _own_part(folder: Path, world: World) -> tuple[Manifest, Part]:

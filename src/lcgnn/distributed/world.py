@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -178,20 +180,35 @@ def joined(device: str = "auto") -> Iterator[World]:
 
 
 def _meet(rank: int, size: int, backend: str) -> None:
+    address, port = os.environ.get("MASTER_ADDR", ""), os.environ.get("MASTER_PORT", "")
+    if not address or not port.isdigit():
+        raise ConfigError("RANK and WORLD_SIZE are set, but not MASTER_ADDR and MASTER_PORT. Use torchrun.")
     try:
+        if rank:
+            _wait_for(address, int(port))
         dist.init_process_group(backend, rank=rank, world_size=size, timeout=timedelta(seconds=TIMEOUT))
-    except KeyError as error:
-        raise ConfigError(
-            f"RANK and WORLD_SIZE are set, but not {error}. Start the ranks with torchrun."
-        ) from error
-    except (RuntimeError, ValueError) as error:
-        address = f"{os.environ.get('MASTER_ADDR')}:{os.environ.get('MASTER_PORT')}"
+    except (OSError, RuntimeError, ValueError) as error:
         raise RankError(
-            f"Rank {rank} of {size} cannot reach the others at {address} within {TIMEOUT:g} s ({_reason(error)}). "
-            "Check that all ranks were started, that the address is the first rank's and that its port is open."
+            f"Rank {rank} of {size} cannot reach the others at {address}:{port} within {TIMEOUT:g} s "
+            f"({_reason(error)}). Check that all ranks were started, that the address is the first rank's and "
+            "that its port is open."
         ) from error
+
+
+def _wait_for(address: str, port: int) -> None:
+    """Until somebody listens there. torch would try several times over, each as long as all may take."""
+    deadline = time.monotonic() + TIMEOUT
+    while True:
+        try:
+            socket.create_connection((address, port), timeout=max(deadline - time.monotonic(), 0.1)).close()
+            return
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
 
 
 def _reason(error: Exception) -> str:
-    """The first line of an error, without torch's account of where it arose."""
-    return (str(error).splitlines() or [type(error).__name__])[0].strip().rstrip(".")
+    """What an error says, without where in torch's sources it arose and what torch makes of it."""
+    first_line = (str(error).splitlines() or [type(error).__name__])[0]
+    return re.sub(r"^(\[\S+:\d+\] )+|\. This is typically caused by .*$", "", first_line).strip().rstrip(".")
