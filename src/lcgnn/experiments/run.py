@@ -25,7 +25,7 @@ from lcgnn.datasets import load
 from lcgnn.datasets.known_tables import TableForm
 from lcgnn.datasets.tables import TableGraph, Tables, load_tables
 from lcgnn.errors import OutputError
-from lcgnn.evaluation import accuracy, accuracy_by_consistency, calibration_error, confusion
+from lcgnn.evaluation import accuracy, accuracy_by_consistency, calibration_error, class_counts, confusion
 from lcgnn.experiments.spec import RunSpec, fingerprint
 from lcgnn.experiments.store import Store
 from lcgnn.files import read_json, write_json
@@ -89,7 +89,11 @@ class Run:
             "settings": dataclasses.asdict(self.method),
             "seed": self.spec.seed,
             "graph": graph.checksum,
-            **({"class_counts": _class_counts(fit, graph, split)} if self.spec.tables else {}),
+            **(
+                {"class_counts": class_counts(fit.label_distribution, graph, split.train)}
+                if self.spec.tables
+                else {}
+            ),
             "seconds": round(fit.seconds, 3),
             "classes": list(graph.class_names),
             "stages": [_stage(stage, graph, split, with_curve=self.spec.seed == 0) for stage in fit.stages],
@@ -209,17 +213,6 @@ def _curve(history: NDArray[np.float64]) -> list[list[float | None]]:
     return [
         [int(epoch), *(None if math.isnan(value) else round(value, 5) for value in history[epoch - 1].tolist())]
         for epoch in epochs
-    ]
-
-
-def _class_counts(fit: Fit, graph: Graph, split: Split) -> list[dict[str, Any]]:
-    """Every class with the number of nodes that were given it and that were predicted to be of it."""
-    given = np.bincount(graph.labels[split.train], minlength=graph.num_classes)
-    answers = np.delete(fit.label_distribution.argmax(axis=1), split.train)
-    predicted = np.bincount(answers, minlength=graph.num_classes)
-    return [
-        {"name": name, "given": int(given[label]), "predicted": int(predicted[label])}
-        for label, name in enumerate(graph.class_names)
     ]
 
 
