@@ -34,7 +34,7 @@ def written_atomically(path: Path) -> Iterator[Path]:
         remove_leftovers(path)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.{os.getpid()}.")
     except OSError as error:
-        raise OutputError(f"Cannot write {path}: {error.strerror or error}. Choose another folder.") from error
+        raise OutputError(f"Cannot write {path}: {_reason(error)}. Choose another folder.") from error
     os.close(handle)
     temporary = Path(name)
     try:
@@ -42,9 +42,14 @@ def written_atomically(path: Path) -> Iterator[Path]:
         temporary.chmod(0o644)
         temporary.replace(path)
     except OSError as error:
-        raise OutputError(f"Cannot write {path}: {error.strerror or error}.") from error
+        raise OutputError(f"Cannot write {path}: {_reason(error)}.") from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _reason(error: OSError) -> str:
+    """In the system's words, also where a library has wrapped them in its own."""
+    return os.strerror(error.errno) if error.errno else str(error)
 
 
 def remove_leftovers(path: Path) -> None:

@@ -11,6 +11,7 @@ import typer
 from lcgnn.cli.app import app
 from lcgnn.cli.own_graph import LABEL, NODE_ID, SOURCE, TARGET, WEIGHT, column_option, tables_of
 from lcgnn.cli.shared import fetch, print_notes
+from lcgnn.errors import ConfigError
 
 _AS_BEFORE = "as in training"
 
@@ -50,11 +51,13 @@ def predict(
 
     check_output(out)
     named = (id_column, label_column, source_column, target_column, weight_column)
+    if graph is None and any(name is not None for name in named):
+        raise ConfigError("Columns can be named for a graph: lcgnn predict RUN GRAPH --id-column NAME")
     tables = None if graph is None else tables_of(graph, named, None)
     if graph is not None and tables is None:
         fetch(graph, err)
     prediction = carry_out(run, tables or graph, device=device)
-    print_notes(prediction.notes)
+    print_notes(prediction.subject.notes)
     prediction.save(out)
     summary = {**prediction.summary(), "predictions": str(out)}
     if as_json:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from lcgnn.artifacts import save_answers, save_predictions
 from lcgnn.datasets import load
-from lcgnn.datasets.known_tables import KnownTables, load_known_tables
+from lcgnn.datasets.known_tables import load_known_tables
 from lcgnn.datasets.tables import TABLE_NAMES, Tables
 from lcgnn.errors import ConfigError, DataError, OutputError
 from lcgnn.evaluation import class_counts
@@ -26,44 +25,57 @@ _NOBODY = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
+class Subject:
+    """A graph that is to be classified.
+
+    Args:
+        graph: With the classes of the model that is to classify it.
+        given: The nodes whose label is given.
+        split: A benchmark's; None for tables.
+        notes: What there is to say of its tables.
+    """
+
+    graph: Graph
+    given: NDArray[np.int64]
+    split: Split | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
 class Prediction:
     """What the models of a run say of a graph.
 
     Args:
-        graph: The graph.
+        subject: The graph.
         distribution: (N, C) the mean of what the models say.
-        split: A benchmark's; None for tables.
-        given: The nodes whose label is given.
-        trained_on_it: Whether the models were trained on this very graph.
-        notes: What there is to say of its tables.
         models: The models.
+        trained_on_it: Whether the models were trained on this very graph.
     """
 
-    graph: Graph
+    subject: Subject
     distribution: NDArray[np.float32]
-    split: Split | None
-    given: NDArray[np.int64]
-    trained_on_it: bool
-    notes: tuple[str, ...]
     models: tuple[TrainedModel, ...]
+    trained_on_it: bool
 
     def save(self, path: Path) -> None:
         """Write a line a node, in the columns that training writes."""
-        if self.split is None:
-            save_answers(path, self.distribution, self.graph, self.given)
+        graph, split = self.subject.graph, self.subject.split
+        if split is None:
+            save_answers(path, self.distribution, graph, self.subject.given)
         else:
-            save_predictions(path, self.distribution, self.graph, self.split)
+            save_predictions(path, self.distribution, graph, split)
 
     def summary(self) -> dict[str, Any]:
         """All but the answers themselves, as one plain object."""
+        graph = self.subject.graph
         return {
-            "dataset": self.graph.name,
+            "dataset": graph.name,
             "method": self.models[0].name,
             "models": len(self.models),
-            "nodes": self.graph.num_nodes,
+            "nodes": graph.num_nodes,
             "trained_on_it": self.trained_on_it,
-            "classes": class_counts(self.distribution, self.graph, self.given),
-            "notes": list(self.notes),
+            "classes": class_counts(self.distribution, graph, self.subject.given),
+            "notes": list(self.subject.notes),
         }
 
 
@@ -75,23 +87,17 @@ def predict(run: Path, where: Tables | str | None = None, *, device: str = "auto
         where: Tables or the name of a benchmark; None for what the models were trained on.
         device: A torch device or "auto".
     """
-    models = tuple(_load_models(run))
+    models = load_models(run)
     first = models[0]
     first.check_inductive()
-    named, where = where is not None, _trained_on(first) if where is None else where
-    if isinstance(where, Tables):
-        known = _read_tables(first, where)
-        graph, split, given, notes = known.graph, None, known.given, known.notes
-    else:
-        graph, split = _read_benchmark(first, where)
-        given, notes = split.train, ()
-    trained_on_it = graph.checksum == first.about.get("graph")
-    if trained_on_it and split is None and given.size:
-        given = _split_of(first).make(graph, Split(given, _NOBODY, _NOBODY)).train
-    if not trained_on_it and not named:
-        notes = (*notes, f"{graph.name} has changed since the model was trained, which is used as it is.")
-    distribution = _mean([model.label_distribution(graph, device) for model in models])
-    return Prediction(graph, distribution, split, given, trained_on_it, notes, models)
+    place = _trained_on(first) if where is None else where
+    subject = _tables(first, place) if isinstance(place, Tables) else _benchmark(first, place)
+    trained_on_it = subject.graph.checksum == first.about.get("graph")
+    if where is None and not trained_on_it:
+        note = f"{subject.graph.name} has changed since the model was trained; the model is used as it is."
+        subject = replace(subject, notes=(*subject.notes, note))
+    distributions = np.stack([model.label_distribution(subject.graph, device) for model in models])
+    return Prediction(subject, distributions.mean(axis=0), models, trained_on_it)
 
 
 def check_output(path: Path) -> None:
@@ -104,39 +110,39 @@ def check_output(path: Path) -> None:
         raise OutputError(f"Cannot write {path}: it is a folder. Name a file.")
 
 
+def load_models(run: Path) -> tuple[TrainedModel, ...]:
+    """The models that a path means; OutputError if there are none, or if they are not of one run."""
+    paths = find_models(run)
+    models = tuple(TrainedModel.load(path) for path in paths)
+    kinds = [(model.name, model.class_names, model.form, model.about.get("graph")) for model in models]
+    for path, kind in zip(paths, kinds, strict=True):
+        if kind != kinds[0]:
+            raise OutputError(f"{path} is not of the same run as {paths[0]}. Name one of the two models.")
+    return models
+
+
 def find_models(run: Path) -> list[Path]:
     """The model files that a path means: itself, the one in it, or those of a run's seeds in their order."""
     if run.is_file():
         return [run]
     if (run / MODEL_FILE).is_file():
         return [run / MODEL_FILE]
-    seeds = [path for path in run.glob(f"seed-*/{MODEL_FILE}") if path.parent.name[5:].isdecimal()]
-    if seeds:
-        return sorted(seeds, key=lambda path: int(path.parent.name[5:]))
+    of_seeds = {path.parent.name.removeprefix("seed-"): path for path in run.glob(f"seed-*/{MODEL_FILE}")}
+    if of_seeds:
+        return [of_seeds[seed] for seed in sorted(of_seeds, key=lambda seed: (len(seed), seed))]
     if not run.exists():
         raise OutputError(f"{run} does not exist. Give the folder that 'lcgnn train' wrote, or a model file.")
     if (run / "config.json").is_file():
-        raise OutputError(f"{run} has no model yet: the training did not end. Give the same command again.")
+        raise OutputError(f"{run} has no model: the training did not end. Give its command again to continue.")
     raise OutputError(f"{run} holds no model. Give the folder that 'lcgnn train' wrote, or a model file.")
-
-
-def _load_models(run: Path) -> list[TrainedModel]:
-    paths = find_models(run)
-    models = [TrainedModel.load(path) for path in paths]
-    for path, model in zip(paths, models, strict=True):
-        if (model.name, model.class_names, model.form) != (models[0].name, models[0].class_names, models[0].form):
-            raise OutputError(f"{path} is not of the same run as {paths[0]}. Name one of the two models.")
-    return models
 
 
 def _trained_on(model: TrainedModel) -> Tables | str:
     """What a model was trained on, if it is still where it was."""
     tables, dataset = model.about.get("tables"), model.about.get("dataset")
+    if dataset is None:
+        raise ConfigError("The model does not say what it was trained on. Name a graph: lcgnn predict RUN GRAPH")
     if tables is None:
-        if dataset is None:
-            raise ConfigError(
-                "The model does not say what it was trained on. Name a graph: lcgnn predict RUN GRAPH"
-            )
         return str(dataset)
     if not Path(tables["folder"]).is_dir():
         raise DataError(
@@ -146,33 +152,34 @@ def _trained_on(model: TrainedModel) -> Tables | str:
     return Tables(tables["folder"])
 
 
-def _read_tables(model: TrainedModel, tables: Tables) -> KnownTables:
+def _tables(model: TrainedModel, tables: Tables) -> Subject:
+    """The graph in a folder of tables; on unchanged ones, the labels that were trained on are the given ones."""
     if model.form is None:
         raise DataError(
-            f"The model was trained on {model.about.get('dataset', 'features')}, not on a table's columns, so it "
-            f"cannot read {tables.folder}. Train on tables: lcgnn train {tables.folder}"
+            f"The model was not trained on a table's columns, so it cannot read {tables.folder}. "
+            f"Train on that: lcgnn train {tables.folder}"
         )
     known = load_known_tables(tables, model.form, model.class_names)
-    if not model.form.encoding.columns and known.graph.checksum != model.about.get("graph"):
+    graph, given = known.graph, known.given
+    if graph.checksum == model.about.get("graph"):
+        given = _split(model).make(graph, Split(given, _NOBODY, _NOBODY)).train
+    elif not model.form.encoding.columns:
         raise DataError(
             "The model was trained without feature columns, on features made from the edges, which mean nothing "
-            f"in a graph with other edges or labels. Train on this one: lcgnn train {tables.folder}"
+            f"in a graph that is not exactly the same. Train on this one: lcgnn train {tables.folder}"
         )
-    return known
+    return Subject(graph, given, notes=known.notes)
 
 
-def _read_benchmark(model: TrainedModel, name: str) -> tuple[Graph, Split]:
+def _benchmark(model: TrainedModel, name: str) -> Subject:
     if model.form is not None:
         raise DataError(
             f"The model was trained on a table's columns, and {name} has none. Name a folder of tables."
         )
     graph, public = load(name)
-    return graph, _split_of(model).make(graph, public)
+    split = _split(model).make(graph, public)
+    return Subject(graph, split.train, split)
 
 
-def _split_of(model: TrainedModel) -> SplitSpec:
+def _split(model: TrainedModel) -> SplitSpec:
     return SplitSpec(**model.about.get("split", {}))
-
-
-def _mean(distributions: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
-    return distributions[0] if len(distributions) == 1 else np.mean(distributions, axis=0, dtype=np.float32)

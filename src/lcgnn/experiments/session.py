@@ -54,6 +54,12 @@ class Session:
         """Where the graph comes from, if it is not a benchmark."""
         return self.specs[0].tables
 
+    @property
+    def can_predict(self) -> bool:
+        """Whether the models can be used on other tables with the same columns."""
+        columns = read_tables(self.tables).encoding.columns if self.tables else ()
+        return bool(columns) and self.specs[0].create_method().inductive
+
     def run(self, board: Board) -> Iterator[tuple[int, dict[str, Any]]]:
         """Carry out the runs and yield (position, result) as they finish; what is done already comes at once."""
         carry_out = partial(_carry_out, self.folder, self.device, self.prediction_format)
