@@ -10,17 +10,19 @@ if TYPE_CHECKING:
     from lcgnn.datasets import load
     from lcgnn.graph import Graph, Split
     from lcgnn.methods import create
+    from lcgnn.model import TrainedModel
     from lcgnn.models.label_consistency import LabelConsistency
 
 __version__ = version("lcgnn")
 
-__all__ = ["Graph", "LabelConsistency", "Split", "create", "load"]
+__all__ = ["Graph", "LabelConsistency", "Split", "TrainedModel", "create", "load"]
 
 # Imported on first use, because torch takes seconds and ``lcgnn --help`` must not.
 _PLACES = {
     "Graph": "lcgnn.graph",
     "LabelConsistency": "lcgnn.models.label_consistency",
     "Split": "lcgnn.graph",
+    "TrainedModel": "lcgnn.model",
     "create": "lcgnn.methods",
     "load": "lcgnn.datasets",
 }

@@ -129,6 +129,11 @@ class Roles:
         check_exists(nodes, roles.id, "--id-column")
         check_exists(edges, roles.source, "--source-column")
         check_exists(edges, roles.target, "--target-column")
+        if self.weight is None and roles.weight is not None:
+            raise DataError(
+                f"{edges.path}: column {shown(roles.weight)} cannot be the weight, because the model was trained "
+                "without weights. Leave --weight-column out, or train again."
+            )
         if roles.weight is not None:
             check_exists(edges, roles.weight, "--weight-column")
         if columns.label is not None:

@@ -96,8 +96,11 @@ def predict(run: Path, where: Tables | str | None = None, *, device: str = "auto
     if where is None and not trained_on_it:
         note = f"{subject.graph.name} has changed since the model was trained; the model is used as it is."
         subject = replace(subject, notes=(*subject.notes, note))
-    distributions = np.stack([model.label_distribution(subject.graph, device) for model in models])
-    return Prediction(subject, distributions.mean(axis=0), models, trained_on_it)
+    total = np.zeros((subject.graph.num_nodes, len(first.class_names)), dtype=np.float32)
+    for model in models:
+        total += model.label_distribution(subject.graph, device)
+    total /= len(models)
+    return Prediction(subject, total, models, trained_on_it)
 
 
 def check_output(path: Path) -> None:
