@@ -19,8 +19,9 @@ from lcgnn.errors import ConfigError, OutputError
 from lcgnn.evaluation import PairedDifference, Summary
 from lcgnn.experiments.board import Board
 from lcgnn.experiments.library import paper_results
-from lcgnn.experiments.run import ProgressCallback, execute, read_tables, source
+from lcgnn.experiments.run import ProgressCallback, execute, source
 from lcgnn.experiments.runner import available_cores, run_jobs
+from lcgnn.experiments.shared_tables import read_tables, sharing_tables
 from lcgnn.experiments.spec import Reported, RunSpec, SplitSpec, fingerprint
 from lcgnn.files import read_json, read_toml, remove_leftovers, write_json
 from lcgnn.methods import entry
@@ -63,7 +64,7 @@ class Session:
     def run(self, board: Board) -> Iterator[tuple[int, dict[str, Any]]]:
         """Carry out the runs and yield (position, result) as they finish; what is done already comes at once."""
         carry_out = partial(_carry_out, self.folder, self.device, self.prediction_format)
-        yield from run_jobs(carry_out, self.specs, board, workers=self.workers)
+        yield from run_jobs(sharing_tables(self.tables, carry_out), self.specs, board, workers=self.workers)
 
 
 def plan(
