@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lcgnn.datasets import load
+    from lcgnn.estimator import LCGNNClassifier
     from lcgnn.graph import Graph, Split
     from lcgnn.methods import create
     from lcgnn.models.label_consistency import LabelConsistency
 
 __version__ = version("lcgnn")
 
-__all__ = ["Graph", "LabelConsistency", "Split", "create", "load"]
+__all__ = ["Graph", "LCGNNClassifier", "LabelConsistency", "Split", "create", "load"]
 
 # Imported on first use, because torch takes seconds and ``lcgnn --help`` must not.
 _PLACES = {
     "Graph": "lcgnn.graph",
+    "LCGNNClassifier": "lcgnn.estimator",
     "LabelConsistency": "lcgnn.models.label_consistency",
     "Split": "lcgnn.graph",
     "create": "lcgnn.methods",

@@ -42,6 +42,28 @@ def random_split(
     return Split(np.sort(train), np.sort(validation), np.sort(test), name)
 
 
+def hold_out(graph: Graph, share: float, *, seed: int) -> Split:
+    """Every given label for training but a share of each class's, drawn at random, for validation.
+
+    Of every class at least one label stays for training.
+    """
+    if not 0 <= share < 1:
+        raise DataError(
+            f"{graph.name}: a share of {share} of the labels cannot be held out. Give 0 or more, below 1."
+        )
+    generator = np.random.default_rng(seed)
+    held: list[NDArray[np.int64]] = [np.empty(0, dtype=np.int64)]
+    for nodes in _by_class(graph, graph.labelled, 1, ""):
+        held.append(generator.permutation(nodes)[: min(round(share * nodes.size), nodes.size - 1)])
+    validation = np.sort(np.concatenate(held))
+    if share and not validation.size:
+        raise DataError(
+            f"{graph.name}: {share:.0%} of its few labels are none to hold out. Hold out a larger share, or none."
+        )
+    name = f"{share:.0%} held out, seed {seed}" if share else "all given labels"
+    return Split(np.setdiff1d(graph.labelled, validation), validation, validation[:0], name)
+
+
 def _by_class(graph: Graph, nodes: NDArray[np.int64], labels_per_class: int, kind: str) -> list[NDArray[np.int64]]:
     """The nodes of every class, at least as many as are to be drawn from each."""
     if labels_per_class < 1:
