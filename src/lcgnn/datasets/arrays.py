@@ -1,59 +1,56 @@
-"""Graphs from arrays: labels and edges in every form that Python has for them."""
+"""Graphs from arrays of features, labels and edges."""
 
 from __future__ import annotations
 
-import sys
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array, issparse
+from scipy.sparse import issparse
 
 from lcgnn.datasets.cells import GAPS
+from lcgnn.datasets.encoding import Encoding
+from lcgnn.datasets.links import Links, links_of
+from lcgnn.datasets.table_graph import TableGraph, with_features
 from lcgnn.errors import InputError
-from lcgnn.graph import UNLABELLED
+from lcgnn.graph import UNLABELLED, Features, Graph, Split
 
 # What says "no label" among labels that are text.
 _NO_LABEL = ("", str(UNLABELLED), *GAPS)
 
 
-@dataclass(frozen=True, eq=False)
-class Links:
-    """The edges of a graph as they were given.
+def from_arrays(
+    features: Any,
+    labels: Any,
+    adjacency: Any,
+    *,
+    class_names: Iterable[str] | None = None,
+    node_names: Any = None,
+    name: str = "graph",
+) -> TableGraph:
+    """The graph in arrays; all labels are for training.
 
     Args:
-        edges: (2, M) node numbers; `Graph.from_edges` merges directions and drops self-loops.
-        weights: (M,) positive, or None if all are 1.
-        notes: What could not be taken as it stands, a sentence each.
+        features: (N, F) numpy or scipy sparse, taken as they are: scale them first; None makes some of the edges.
+        labels: (N,) numbers or text; -1, None or NaN where there is no label.
+        adjacency: The edges, in any form that `links_of` takes.
+        class_names: What the classes are called, if labels are numbers from 0.
+        node_names: (N,) what the nodes are called.
+        name: What to call the graph.
     """
-
-    edges: NDArray[np.int64]
-    weights: NDArray[np.float32] | None
-    notes: tuple[str, ...] = ()
-
-
-def links_of(adjacency: Any, num_nodes: int) -> Links:
-    """The edges between nodes 0 to N - 1, from whatever says which there are.
-
-    An entry in one direction counts for both, and of two weights the larger; the notes tell if there were such.
-
-    Args:
-        adjacency: A scipy sparse matrix or a dense array (N, N) of weights; (2, M) whole node numbers, as PyTorch
-            Geometric's ``edge_index``; a NetworkX graph whose nodes are the rows in order; None for no edges.
-        num_nodes: N. Of two nodes, a (2, 2) array is taken as the matrix.
-    """
-    if adjacency is None:
-        return Links(np.empty((2, 0), dtype=np.int64), None)
-    given = _matrix_or_edges(adjacency)
-    if issparse(given) or given.shape == (num_nodes, num_nodes):
-        return _links_of_matrix(given, num_nodes)
-    if given.ndim == 2 and given.shape[0] == 2:
-        return _links_of_edges(given, num_nodes)
-    raise InputError(
-        f"adjacency: shape {given.shape} for {num_nodes} rows. Give a square matrix with a row for each, "
-        "or the edges as (2, M) node numbers."
-    )
+    numbers, classes = class_labels(np.asarray(labels))
+    if class_names is not None:
+        numbers, classes = _named(numbers, classes, [str(text) for text in class_names])
+    links = adjacency if isinstance(adjacency, Links) else links_of(adjacency, numbers.size)
+    notes = list(links.notes)
+    graph = Graph.from_edges(
+        name, links.edges, numbers.size, numbers, [str(text) for text in classes],
+        weights=links.weights, features=_numbers(features), node_names=node_names,
+    )  # fmt: skip
+    none = np.empty(0, dtype=np.int64)
+    split = Split(graph.labelled, none, none, "all given labels")
+    return TableGraph(with_features(graph, notes), split, Encoding(), tuple(notes))
 
 
 def class_labels(
@@ -103,82 +100,25 @@ def has_label(values: NDArray[Any]) -> NDArray[np.bool_]:
     raise InputError(f"y: labels of type {values.dtype}. Give numbers or text.")
 
 
-def is_networkx(value: Any) -> bool:
-    """Whether it is a NetworkX graph; if nobody has imported the library, it is none."""
-    library = sys.modules.get("networkx")
-    return library is not None and isinstance(value, library.Graph)
-
-
-def _matrix_or_edges(adjacency: Any) -> Any:
-    """A scipy matrix or a numpy array, from every other form."""
-    if is_networkx(adjacency):
-        import networkx
-
-        return networkx.to_scipy_sparse_array(adjacency, dtype=np.float64, format="coo")
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(adjacency, torch.Tensor):
-        adjacency = adjacency.detach().cpu()
-        if adjacency.layout != torch.strided:
-            sparse = adjacency.to_sparse_coo().coalesce()
-            return coo_array((sparse.values().numpy(), tuple(sparse.indices().numpy())), shape=tuple(sparse.shape))
-        return adjacency.numpy()
-    if issparse(adjacency):
-        return adjacency
-    try:
-        array = np.asarray(adjacency)
-    except ValueError as error:
-        raise InputError(f"adjacency: not an array ({error}). Give a matrix or (2, M) node numbers.") from error
-    if array.dtype.kind not in "biuf":
+def _named(
+    numbers: NDArray[np.int64], classes: NDArray[Any], names: list[str]
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """The labels as places in the names, of which some may have no label."""
+    if classes.dtype.kind not in "iuf" or classes.min() < 0 or classes.max() >= len(names):
         raise InputError(
-            f"adjacency: {type(adjacency).__name__} of {array.dtype} cannot be a graph's edges. Give a scipy or "
-            "numpy matrix, (2, M) node numbers or a NetworkX graph."
+            f"labels: with {len(names)} class names, labels must be numbers from 0 to {len(names) - 1}."
         )
-    return array
+    places = np.append(classes.astype(np.int64), UNLABELLED)
+    return places[numbers], np.array(names)
 
 
-def _links_of_matrix(matrix: Any, num_nodes: int) -> Links:
-    if matrix.shape != (num_nodes, num_nodes):
-        raise InputError(
-            f"adjacency: shape {matrix.shape} for {num_nodes} rows of X. Give a square matrix with a row for each."
-        )
-    entries = coo_array(matrix)
-    values = np.asarray(entries.data, dtype=np.float64)
-    bad = ~np.isfinite(values) | (values < 0)
-    if bad.any():
-        place = int(bad.argmax())
-        raise InputError(
-            f"adjacency: the entry at ({entries.row[place]}, {entries.col[place]}) is {values[place]:g}. "
-            "Weights must be positive and finite, and 0 where there is no edge."
-        )
-    there = values > 0
-    edges = np.stack([entries.row[there], entries.col[there]]).astype(np.int64)
-    weights = values[there].astype(np.float32)
-    notes = _notes(edges, weights, num_nodes)
-    return Links(edges, None if (weights == 1).all() else weights, notes)
-
-
-def _links_of_edges(edges: NDArray[Any], num_nodes: int) -> Links:
-    if edges.dtype.kind not in "iu":
-        raise InputError(f"adjacency: node numbers of type {edges.dtype}. Give (2, M) whole numbers.")
-    outside = (edges < 0) | (edges >= num_nodes)
-    if outside.any():
-        raise InputError(
-            f"adjacency: an edge names node {edges[outside][0]}; there are {num_nodes}, counted from 0."
-        )
-    edges = edges.astype(np.int64)
-    return Links(edges, None, _notes(edges, np.ones(edges.shape[1], dtype=np.float32), num_nodes))
-
-
-def _notes(edges: NDArray[np.int64], weights: NDArray[np.float32], num_nodes: int) -> tuple[str, ...]:
-    """A sentence if an edge has not the same weight in both directions."""
-    matrix = csr_array((weights, (edges[0], edges[1])), shape=(num_nodes, num_nodes))
-    one_way = (matrix != matrix.T).nnz // 2
-    if not one_way:
-        return ()
-    return (
-        f"adjacency: not symmetric: {one_way:,} edges are there in one direction only, or with another weight. "
-        "They count in both directions, with the larger weight.",
-    )
+def _numbers(features: Any) -> Features | None:
+    if features is None or issparse(features):
+        return features
+    array = np.asarray(features)
+    if array.ndim != 2 or array.dtype.kind not in "biuf":
+        raise InputError(f"features: {array.dtype} of shape {array.shape}. Give numbers, a row for each node.")
+    return array.astype(np.float32)
 
 
 def _says_nothing(value: object) -> bool:

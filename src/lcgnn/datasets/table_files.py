@@ -262,17 +262,11 @@ def _read_parquet(path: Path) -> TableFile:
         raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error
     except (pa.ArrowException, OSError, ValueError) as error:
         raise DataError(f"{path} is not a readable Parquet file. Write it again, or give CSV.") from error
-    return _plain_table(TableFile(path, table))
+    return plain(TableFile(path, table))
 
 
-def table_in_memory(table: pa.Table, name: str) -> TableFile:
-    """A table that was passed in from Python, as if it had been read from a Parquet file."""
-    if not table.num_rows:
-        raise DataError(f"{name} has no rows. Give one for each node or edge.")
-    return _plain_table(TableFile(Path(name), table, in_memory=True))
-
-
-def _plain_table(file: TableFile) -> TableFile:
+def plain(file: TableFile) -> TableFile:
+    """The table with columns of the few types that the rest of the package knows."""
     _refuse_twins(file.path, file.names)
     columns = [_plain(file.column(name), name, file.path) for name in file.names]
     return _without_nameless(replace(file, table=pa.table(columns, names=file.names)))

@@ -49,7 +49,7 @@ def _class_names(nodes: TableFile, column: str, given: Any) -> tuple[str, ...]:
     if not names:
         raise DataError(
             f"{nodes.path}, column {shown(column)}: no node has a label. Label some nodes of each class, or name "
-            "another column with --label-column."
+            f"another column with {nodes.option('label')}."
         )
     if len(names) == 1:
         raise DataError(
@@ -60,7 +60,7 @@ def _class_names(nodes: TableFile, column: str, given: Any) -> tuple[str, ...]:
         raise DataError(
             f"{nodes.path}, column {shown(column)}: {len(names):,} different labels on {num_labelled:,} nodes. "
             f"A class needs several labels, and at most {MOST_CLASSES:,} classes are possible. "
-            "Is it the right column? Say which with --label-column."
+            f"Is it the right column? Say which with {nodes.option('label')}."
         )
     whole = all(name.removeprefix("-").isdecimal() and name.isascii() and len(name) < 19 for name in names)
     return tuple(sorted(names, key=int) if whole else sorted(names))
@@ -92,7 +92,7 @@ def read_split(nodes: TableFile, column: str | None, labels: NDArray[np.int64], 
     if row >= 0:
         raise DataError(
             f"{nodes.place(row, column)}: {shown(cells[row].as_py())} is not train, validation or test. "
-            f"Correct it, or leave the column out with --ignore-column {column}."
+            f"Correct it, or leave the column out with {nodes.option('ignore', column)}."
         )
     nodes_of = {}
     for part, names in _PARTS.items():

@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 from lcgnn.datasets.cells import as_text, without_gaps
 from lcgnn.datasets.columns import Columns, check_exists
 from lcgnn.datasets.encoding import Encoding
-from lcgnn.datasets.structure import structural_features
+from lcgnn.datasets.npz import load_npz
 from lcgnn.datasets.table_edges import endpoint_columns, node_numbers, read_endpoints, read_weights, tell_edges
 from lcgnn.datasets.table_files import ENDINGS, TableFile, read_table, shown
+from lcgnn.datasets.table_graph import TableGraph as TableGraph
+from lcgnn.datasets.table_graph import with_features
 from lcgnn.datasets.table_labels import read_labels, read_split
 from lcgnn.errors import DataError
-from lcgnn.graph import UNLABELLED, Features, Graph, Split
+from lcgnn.graph import UNLABELLED, Features, Graph
 
 # Ids are kept in an array with room for the longest.
 LONGEST_ID = 256
@@ -33,7 +35,7 @@ class Tables:
 
     Args:
         folder: Holds ``nodes`` and ``edges`` as .csv, .tsv or .parquet; instead of ``nodes`` there may be
-            ``labels``, with the id and the label of some of the nodes that the edges name.
+            ``labels``, with the id and the label of some of the nodes that the edges name. Or an .npz file.
         columns: Names of columns that are not to be guessed.
     """
 
@@ -42,33 +44,39 @@ class Tables:
 
     @property
     def name(self) -> str:
-        """What the graph is called: the folder's name."""
-        return Path(self.folder).resolve().name or "graph"
+        """What the graph is called: the name of the folder, or of the file without its ending."""
+        path = Path(self.folder).resolve()
+        return (path.stem if self.are_arrays else path.name) or "graph"
 
-
-@dataclass(frozen=True, eq=False)
-class TableGraph:
-    """A graph from tables.
-
-    Args:
-        graph: The graph.
-        split: All given labels for training, or what the ``split`` column says.
-        encoding: How the feature columns became features; empty if there are none.
-        notes: What was guessed, merged, filled or left out, a sentence each.
-    """
-
-    graph: Graph
-    split: Split
-    encoding: Encoding
-    notes: tuple[str, ...]
+    @property
+    def are_arrays(self) -> bool:
+        """Whether it is no folder but an .npz file."""
+        return self.folder.lower().endswith(".npz") and not Path(self.folder).is_dir()
 
 
 def load_tables(tables: Tables) -> TableGraph:
     """The graph in a folder of tables; DataError says where, what and what to do if it cannot be used."""
+    if tables.are_arrays:
+        return load_npz(Path(tables.folder), name=tables.name)
     nodes_path, edges_path, complete = _find(Path(tables.folder))
     nodes, edges = read_table(nodes_path, multiline=True), read_table(edges_path)
+    return graph_of_tables(nodes, edges, tables.columns, name=tables.name, complete=complete)
+
+
+def graph_of_tables(
+    nodes: TableFile, edges: TableFile, columns: Columns, *, name: str, complete: bool = True
+) -> TableGraph:
+    """The graph in two tables, wherever they come from.
+
+    Args:
+        nodes: Id, label and features of every node.
+        edges: Source and target of every edge, and perhaps its weight.
+        columns: Names of columns that are not to be guessed.
+        name: What to call the graph.
+        complete: Whether ``nodes`` lists all of them; otherwise it has labels only, and edges may name others.
+    """
     notes = [*nodes.notes, *edges.notes]
-    roles = _Roles.of(nodes, edges, tables.columns)
+    roles = _Roles.of(nodes, edges, columns)
     ids = _ids(nodes, roles.id)
     labels, class_names = read_labels(nodes, roles.label, notes)
     split = read_split(nodes, roles.split, labels, notes)
@@ -84,11 +92,11 @@ def load_tables(tables: Tables) -> TableGraph:
         _warn_of_leakage(nodes, encoding, labels, roles.label, notes)
     names, count = _names(ids), links.shape[1]
     graph = Graph.from_edges(
-        tables.name, links, len(ids), labels, class_names,
+        name, links, len(ids), labels, class_names,
         weights=weights, features=features, node_names=names, num_source_links=count,
     )  # fmt: skip
     tell_edges(graph, links, edges.path.name, notes)
-    return TableGraph(_with_features(graph, notes), split, encoding, tuple(notes))
+    return TableGraph(with_features(graph, notes), split, encoding, tuple(notes))
 
 
 @dataclass(frozen=True)
@@ -106,7 +114,7 @@ class _Roles:
     @classmethod
     def of(cls, nodes: TableFile, edges: TableFile, columns: Columns) -> _Roles:
         for name in columns.ignore:
-            check_exists(nodes, name, "--ignore-column")
+            check_exists(nodes, name, "ignore")
         id_column, label = columns.require(nodes, "id"), columns.require(nodes, "label")
         split = columns.find(nodes, "split")
         if id_column == label:
@@ -177,7 +185,7 @@ def _check_ids_fit(file: TableFile, ids: Any) -> None:
     if longest > LONGEST_ID:
         raise DataError(
             f"{file.path}: an id has {longest:,} characters; at most {LONGEST_ID} are possible. "
-            "Is it the right column? Say which with --id-column."
+            f"Is it the right column? Say which with {file.option('id')}."
         )
     if pc.any(pc.match_substring(ids, "\0")).as_py():
         raise DataError(f"{file.path}: an id holds a zero byte. Remove it.")
@@ -202,25 +210,6 @@ def _encoded(
     return encoding, encoding.apply(nodes)[0] if encoding.columns else None
 
 
-def _with_features(graph: Graph, notes: list[str]) -> Graph:
-    """The graph, with features made from its edges if it has none."""
-    if graph.features is not None:
-        return graph
-    notes.append(
-        "There are no feature columns: methods that need features get some made from the edges (where a node lies "
-        "in the graph, and its degree)."
-    )
-    return Graph(
-        graph.name,
-        graph.adjacency,
-        graph.labels,
-        graph.class_names,
-        structural_features(graph.adjacency),
-        graph.node_names,
-        graph.num_source_links,
-    )
-
-
 def _warn_of_leakage(
     nodes: TableFile, encoding: Encoding, labels: NDArray[np.int64], label_column: str, notes: list[str]
 ) -> None:
@@ -240,5 +229,5 @@ def _warn_of_leakage(
             notes.append(
                 f"Warning: {nodes.path.name}, column {shown(column.name)} says the same as {shown(label_column)} "
                 f"on all {labelled.size:,} labelled nodes. If it would not be known for a new node, leave it out: "
-                f"--ignore-column {column.name}"
+                f"{nodes.option('ignore', column.name)}"
             )

@@ -15,9 +15,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from lcgnn.datasets.arrays import class_labels, has_label, links_of
+from lcgnn.datasets.arrays import class_labels, has_label
 from lcgnn.datasets.encoding import Encoding
 from lcgnn.datasets.frames import is_frame, table_of
+from lcgnn.datasets.links import links_of
 from lcgnn.datasets.scaling import Scaling, ScalingKind, checksum
 from lcgnn.datasets.splits import hold_out
 from lcgnn.errors import ConfigError, InputError, InputWarning
@@ -51,8 +52,8 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         dropout: Dropout rate.
         settings: Any other setting of the method; ``lcgnn methods lc-gcn`` lists them.
         scaling: What is done to the numbers of X: "columns" are standardised, "rows" divided by their sum, "none",
-            or "auto": rows if X counts something (mostly zeros, none negative), columns otherwise. The columns of a
-            data frame are encoded each by its kind instead, as those of a table in a file.
+            or "auto": rows if X counts something (mostly zeros, none negative), columns otherwise. The columns of
+            a data frame are encoded each by its kind instead, as those of a table in a file.
         validation_fraction: Share of the labels that choose the epoch instead of being trained on.
         device: "cpu", "cuda", ... or "auto".
         random_state: Seed of everything random; None for another result every time.
@@ -106,9 +107,9 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             X: (N, F) numpy, scipy sparse, or a pandas or polars frame with columns of any kind.
             y: (N,) numbers or text; -1, None or NaN where there is no label. Without an adjacency, -1 and 1 alone
                 are two classes, as for other classifiers.
-            adjacency: The edges, without direction: an (N, N) scipy or numpy matrix of weights, (2, M) node numbers
-                as PyTorch Geometric's ``edge_index``, or a NetworkX graph with the rows as nodes in order; None for
-                no edges. Self-loops are left out: the networks add their own.
+            adjacency: The edges, without direction: an (N, N) scipy or numpy matrix of weights, (2, M) node
+                numbers as PyTorch Geometric's ``edge_index``, or a NetworkX graph with the rows as nodes in order;
+                None for no edges. Self-loops are left out: the networks add their own.
         """
         features, notes = self._fit_features(X)
         values = _column(self, y, features.shape[0])
@@ -136,8 +137,8 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """(N, C) how probable each class is for every row, in the order of ``classes_``.
 
         Args:
-            X: Rows with the columns of the fitted ones: the same, some or all of them new. New rows that are linked
-                to fitted ones come together with these.
+            X: Rows with the columns of the fitted ones: the same, some or all of them new. New rows that are
+                linked to fitted ones come together with these.
             adjacency: The edges among them, in any form that `fit` takes. It may be left out if the model was
                 fitted without, or if X is the X that it was fitted on.
         """
@@ -147,8 +148,8 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if checksum(features) == self._fitted_features:
                 return self.label_distributions_
             raise InputError(
-                "adjacency is missing: the model was fitted on a graph, and X has other rows. Give the edges among "
-                "them; for none, adjacency=scipy.sparse.csr_array((n, n))."
+                "adjacency is missing: the model was fitted on a graph, and X has other rows. Give the edges "
+                "among them; for none, adjacency=scipy.sparse.csr_array((n, n))."
             )
         graph, told = self._graph(features, np.full(features.shape[0], UNLABELLED), adjacency)
         for note in told:
