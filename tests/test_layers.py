@@ -13,6 +13,7 @@ ROOT = Path(lcgnn.__file__).parent
 ROOMS = (
     "errors",
     "files",
+    "tensor_files",
     "graph",
     "datasets",
     "consistency",
@@ -25,6 +26,7 @@ ROOMS = (
     "training",
     "methods",
     "evaluation",
+    "model",
     "diagnosis",
     "artifacts",
     "distributed",

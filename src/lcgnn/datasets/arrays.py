@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 
 from lcgnn.datasets.cells import GAPS
 from lcgnn.datasets.encoding import Encoding
-from lcgnn.datasets.links import Links, links_of
+from lcgnn.datasets.links import EdgeList, links_of
 from lcgnn.datasets.table_graph import TableGraph, with_features
 from lcgnn.errors import InputError
 from lcgnn.graph import UNLABELLED, Features, Graph, Split
@@ -42,7 +42,7 @@ def from_arrays(
     numbers, classes = class_labels(np.asarray(labels))
     if class_names is not None:
         numbers, classes = _named(numbers, classes, [str(text) for text in class_names])
-    links = adjacency if isinstance(adjacency, Links) else links_of(adjacency, numbers.size)
+    links = adjacency if isinstance(adjacency, EdgeList) else links_of(adjacency, numbers.size)
     notes = list(links.notes)
     graph = Graph.from_edges(
         name, links.edges, numbers.size, numbers, [str(text) for text in classes],

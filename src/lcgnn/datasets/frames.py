@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from lcgnn.datasets.columns import Columns
 from lcgnn.datasets.table_files import TableFile, plain
-from lcgnn.datasets.tables import TableGraph, graph_of_tables
+from lcgnn.datasets.tables import TableFiles, TableGraph, graph_of_tables
 from lcgnn.errors import InputError
 
 
@@ -44,7 +44,8 @@ def from_frames(
         name: What to call the graph.
     """
     columns = Columns(id, label, source, target, weight, tuple(ignore))
-    return graph_of_tables(table_of(nodes, "nodes"), table_of(edges, "edges"), columns, name=name)
+    files = TableFiles(table_of(nodes, "nodes"), table_of(edges, "edges"), complete=True)
+    return graph_of_tables(files, columns, name)
 
 
 def is_frame(value: Any) -> bool:

@@ -14,7 +14,7 @@ from lcgnn.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)
-class Links:
+class EdgeList:
     """The edges of a graph as they were given.
 
     Args:
@@ -28,7 +28,7 @@ class Links:
     notes: tuple[str, ...] = ()
 
 
-def links_of(adjacency: Any, num_nodes: int) -> Links:
+def links_of(adjacency: Any, num_nodes: int) -> EdgeList:
     """The edges between nodes 0 to N - 1, from whatever says which there are.
 
     An entry in one direction counts for both, and of two weights the larger; the notes tell if there were such.
@@ -39,7 +39,7 @@ def links_of(adjacency: Any, num_nodes: int) -> Links:
         num_nodes: N. Of two nodes, a (2, 2) array is taken as the matrix.
     """
     if adjacency is None:
-        return Links(np.empty((2, 0), dtype=np.int64), None)
+        return EdgeList(np.empty((2, 0), dtype=np.int64), None)
     given = _matrix_or_edges(adjacency)
     if issparse(given) or given.shape == (num_nodes, num_nodes):
         return _links_of_matrix(given, num_nodes)
@@ -51,7 +51,7 @@ def links_of(adjacency: Any, num_nodes: int) -> Links:
     )
 
 
-def weighted_links(edges: NDArray[Any], weights: NDArray[Any], num_nodes: int) -> Links:
+def weighted_links(edges: NDArray[Any], weights: NDArray[Any], num_nodes: int) -> EdgeList:
     """The edges (2, M) with a weight each."""
     links = _links_of_edges(edges, num_nodes)
     if weights.shape != (edges.shape[1],) or weights.dtype.kind not in "biuf":
@@ -59,7 +59,7 @@ def weighted_links(edges: NDArray[Any], weights: NDArray[Any], num_nodes: int) -
     if not (np.isfinite(weights) & (weights > 0)).all():
         raise InputError("edge_weight: a weight is not positive and finite. Correct it, or leave the edge out.")
     floats = weights.astype(np.float32)
-    return Links(links.edges, floats, _notes(links.edges, floats, num_nodes))
+    return EdgeList(links.edges, floats, _notes(links.edges, floats, num_nodes))
 
 
 def is_networkx(value: Any) -> bool:
@@ -95,7 +95,7 @@ def _matrix_or_edges(adjacency: Any) -> Any:
     return array
 
 
-def _links_of_matrix(matrix: Any, num_nodes: int) -> Links:
+def _links_of_matrix(matrix: Any, num_nodes: int) -> EdgeList:
     if matrix.shape != (num_nodes, num_nodes):
         raise InputError(
             f"adjacency: shape {matrix.shape} for {num_nodes} rows of X. Give a square matrix with a row for each."
@@ -113,10 +113,10 @@ def _links_of_matrix(matrix: Any, num_nodes: int) -> Links:
     edges = np.stack([entries.row[there], entries.col[there]]).astype(np.int64)
     weights = values[there].astype(np.float32)
     notes = _notes(edges, weights, num_nodes)
-    return Links(edges, None if (weights == 1).all() else weights, notes)
+    return EdgeList(edges, None if (weights == 1).all() else weights, notes)
 
 
-def _links_of_edges(edges: NDArray[Any], num_nodes: int) -> Links:
+def _links_of_edges(edges: NDArray[Any], num_nodes: int) -> EdgeList:
     if edges.dtype.kind not in "iu":
         raise InputError(f"adjacency: node numbers of type {edges.dtype}. Give (2, M) whole numbers.")
     outside = (edges < 0) | (edges >= num_nodes)
@@ -125,7 +125,7 @@ def _links_of_edges(edges: NDArray[Any], num_nodes: int) -> Links:
             f"adjacency: an edge names node {edges[outside][0]}; there are {num_nodes}, counted from 0."
         )
     edges = edges.astype(np.int64)
-    return Links(edges, None, _notes(edges, np.ones(edges.shape[1], dtype=np.float32), num_nodes))
+    return EdgeList(edges, None, _notes(edges, np.ones(edges.shape[1], dtype=np.float32), num_nodes))
 
 
 def _notes(edges: NDArray[np.int64], weights: NDArray[np.float32], num_nodes: int) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from lcgnn.datasets.columns import Columns
 from lcgnn.datasets.frames import table_of
 from lcgnn.datasets.links import is_networkx
 from lcgnn.datasets.table_files import shown
-from lcgnn.datasets.tables import TableGraph, graph_of_tables
+from lcgnn.datasets.tables import TableFiles, TableGraph, graph_of_tables
 from lcgnn.errors import InputError
 
 # Names for the two tables that no attribute is likely to have.
@@ -54,7 +54,7 @@ def from_networkx(
     nodes = table_of(_table(columns, "nodes"), "nodes")
     edges = table_of(_table(_edges(graph, weight), "edges"), "edges")
     named = Columns(_ID, label, _SOURCE, _TARGET, weight if weight in edges.names else None)
-    return graph_of_tables(nodes, edges, named, name=name or str(graph.name or "graph"))
+    return graph_of_tables(TableFiles(nodes, edges, complete=True), named, name or str(graph.name or "graph"))
 
 
 def _attributes(graph: Any, ignored: set[str]) -> dict[str, list[Any]]:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from lcgnn.datasets.arrays import from_arrays
-from lcgnn.datasets.links import Links, links_of, weighted_links
+from lcgnn.datasets.links import EdgeList, links_of, weighted_links
 from lcgnn.datasets.table_graph import TableGraph
 from lcgnn.errors import DataError
 from lcgnn.files import written_atomically
@@ -127,7 +127,7 @@ def _matrix(arrays: Arrays, name: str) -> Any:
     return matrix
 
 
-def _links(arrays: Arrays, num_nodes: int) -> Links:
+def _links(arrays: Arrays, num_nodes: int) -> EdgeList:
     matrix = _matrix(arrays, "adjacency")
     if matrix is not None:
         return links_of(matrix, num_nodes)

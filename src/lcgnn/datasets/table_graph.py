@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from lcgnn.datasets.columns import Roles
 from lcgnn.datasets.encoding import Encoding
-from lcgnn.datasets.structure import structural_features
+from lcgnn.datasets.structure import with_structural_features
 from lcgnn.graph import Graph, Split
 
 
@@ -18,12 +19,14 @@ class TableGraph:
         split: All given labels for training, or what the source says: a ``split`` column, or masks.
         encoding: How the feature columns became features; empty if they are numbers already, or made of the edges.
         notes: What was guessed, merged, filled or left out, a sentence each.
+        roles: Which column is what; None for a graph that has no columns.
     """
 
     graph: Graph
     split: Split
     encoding: Encoding
     notes: tuple[str, ...]
+    roles: Roles | None = None
 
 
 def with_features(graph: Graph, notes: list[str]) -> Graph:
@@ -34,4 +37,4 @@ def with_features(graph: Graph, notes: list[str]) -> Graph:
         "There are no feature columns: methods that need features get some made from the edges (where a node lies "
         "in the graph, and its degree)."
     )
-    return replace(graph, features=structural_features(graph.adjacency))
+    return with_structural_features(graph)

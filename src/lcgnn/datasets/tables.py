@@ -12,10 +12,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from lcgnn.datasets.cells import as_text, without_gaps
-from lcgnn.datasets.columns import Columns, check_exists
+from lcgnn.datasets.columns import Columns, Roles
 from lcgnn.datasets.encoding import Encoding
 from lcgnn.datasets.npz import load_npz
-from lcgnn.datasets.table_edges import endpoint_columns, node_numbers, read_endpoints, read_weights, tell_edges
+from lcgnn.datasets.table_edges import node_numbers, read_endpoints, read_weights, tell_edges
 from lcgnn.datasets.table_files import ENDINGS, TableFile, read_table, shown
 from lcgnn.datasets.table_graph import TableGraph as TableGraph
 from lcgnn.datasets.table_graph import with_features
@@ -58,75 +58,105 @@ def load_tables(tables: Tables) -> TableGraph:
     """The graph in a folder of tables; DataError says where, what and what to do if it cannot be used."""
     if tables.are_arrays:
         return load_npz(Path(tables.folder), name=tables.name)
-    nodes_path, edges_path, complete = _find(Path(tables.folder))
-    nodes, edges = read_table(nodes_path, multiline=True), read_table(edges_path)
-    return graph_of_tables(nodes, edges, tables.columns, name=tables.name, complete=complete)
+    return graph_of_tables(find_tables(Path(tables.folder)), tables.columns, tables.name)
 
 
-def graph_of_tables(
-    nodes: TableFile, edges: TableFile, columns: Columns, *, name: str, complete: bool = True
-) -> TableGraph:
+def graph_of_tables(files: TableFiles, columns: Columns, name: str) -> TableGraph:
     """The graph in two tables, wherever they come from.
 
     Args:
-        nodes: Id, label and features of every node.
-        edges: Source and target of every edge, and perhaps its weight.
+        files: The tables.
         columns: Names of columns that are not to be guessed.
         name: What to call the graph.
-        complete: Whether ``nodes`` lists all of them; otherwise it has labels only, and edges may name others.
     """
-    notes = [*nodes.notes, *edges.notes]
-    roles = _Roles.of(nodes, edges, columns)
-    ids = _ids(nodes, roles.id)
+    nodes, notes = files.nodes, files.notes()
+    roles = Roles.of(nodes, files.edges, columns)
+    assert roles.label is not None
+    ids = read_ids(nodes, roles.id)
     labels, class_names = read_labels(nodes, roles.label, notes)
     split = read_split(nodes, roles.split, labels, notes)
-    ends = [read_endpoints(edges, name) for name in (roles.source, roles.target)]
-    if not complete:
-        ids = pc.unique(pa.chunked_array([*ids.chunks, *ends[0].chunks, *ends[1].chunks], pa.string()))
-        labels = np.concatenate([labels, np.full(len(ids) - labels.size, UNLABELLED)])
-        _check_ids_fit(edges, ids)
-    links = node_numbers(edges, (roles.source, roles.target), ends, nodes, ids)
-    weights = read_weights(edges, roles.weight, {roles.source, roles.target}, notes)
-    encoding, features = _encoded(nodes, roles.features, complete, notes)
-    if complete:
+    links = read_links(files, roles, ids, notes)
+    encoding, features = _encoded(nodes, roles.features(nodes, columns.ignore), files.complete, notes)
+    if files.complete:
         _warn_of_leakage(nodes, encoding, labels, roles.label, notes)
-    names, count = _names(ids), links.shape[1]
-    graph = Graph.from_edges(
-        name, links, len(ids), labels, class_names,
-        weights=weights, features=features, node_names=names, num_source_links=count,
-    )  # fmt: skip
-    tell_edges(graph, links, edges.path.name, notes)
-    return TableGraph(with_features(graph, notes), split, encoding, tuple(notes))
+    graph = links.graph(name, labels, class_names, features, notes)
+    return TableGraph(with_features(graph, notes), split, encoding, tuple(notes), roles)
 
 
-@dataclass(frozen=True)
-class _Roles:
-    """Which column of the two tables is what."""
+@dataclass(frozen=True, eq=False)
+class TableFiles:
+    """The two tables of a folder.
 
-    id: str
-    label: str
-    split: str | None
-    features: tuple[str, ...]
-    source: str
-    target: str
-    weight: str | None
+    Args:
+        nodes: A row a node.
+        edges: A row an edge.
+        complete: Whether ``nodes`` lists all nodes, or only those with a label.
+    """
 
-    @classmethod
-    def of(cls, nodes: TableFile, edges: TableFile, columns: Columns) -> _Roles:
-        for name in columns.ignore:
-            check_exists(nodes, name, "ignore")
-        id_column, label = columns.require(nodes, "id"), columns.require(nodes, "label")
-        split = columns.find(nodes, "split")
-        if id_column == label:
-            raise DataError(f"{nodes.path}: column {shown(label)} cannot be id and label of a node. Name two.")
-        used = {id_column, label, split, *columns.ignore}
-        features = tuple(name for name in nodes.names if name not in used)
-        source, target = endpoint_columns(edges, columns)
-        return cls(id_column, label, split, features, source, target, columns.find(edges, "weight"))
+    nodes: TableFile
+    edges: TableFile
+    complete: bool
+
+    def notes(self) -> list[str]:
+        """What there was to say of the files themselves."""
+        return [*self.nodes.notes, *self.edges.notes]
 
 
-def _find(folder: Path) -> tuple[Path, Path, bool]:
-    """The files of nodes and edges, and whether the former lists all nodes."""
+@dataclass(frozen=True, eq=False)
+class Links:
+    """The nodes of a graph and what joins them.
+
+    Args:
+        file: Name of the file of the edges.
+        ids: The names of all nodes; those of the table of nodes come first.
+        ends: (2, M) the edges by the numbers of their nodes.
+        weights: (M,) theirs, if they have any.
+    """
+
+    file: str
+    ids: Any
+    ends: NDArray[np.int64]
+    weights: NDArray[np.float32] | None
+
+    def graph(
+        self,
+        name: str,
+        labels: NDArray[np.int64],
+        class_names: tuple[str, ...],
+        features: Features | None,
+        notes: list[str],
+    ) -> Graph:
+        """The graph with these labels, which may be those of its first nodes only; told is what was merged."""
+        unnamed = np.full(len(self.ids) - labels.size, UNLABELLED)
+        graph = Graph.from_edges(
+            name,
+            self.ends,
+            len(self.ids),
+            np.concatenate([labels, unnamed]),
+            class_names,
+            weights=self.weights,
+            features=features,
+            node_names=_names(self.ids),
+            num_source_links=self.ends.shape[1],
+        )
+        tell_edges(graph, self.ends, self.file, notes)
+        return graph
+
+
+def read_links(files: TableFiles, roles: Roles, ids: Any, notes: list[str]) -> Links:
+    """The edges among the nodes with these ids, and the nodes that only they name if the table is not complete."""
+    edges, columns = files.edges, (roles.source, roles.target)
+    ends = [read_endpoints(edges, name) for name in columns]
+    if not files.complete:
+        ids = pc.unique(pa.chunked_array([*ids.chunks, *ends[0].chunks, *ends[1].chunks], pa.string()))
+        _check_ids_fit(edges, ids)
+    numbers = node_numbers(edges, columns, ends, files.nodes, ids)
+    weights = read_weights(edges, roles.weight, set(columns), notes)
+    return Links(edges.path.name, ids, numbers, weights)
+
+
+def find_tables(folder: Path) -> TableFiles:
+    """The tables of nodes and edges in a folder; DataError if there are none, or too many."""
     if not folder.is_dir():
         what = "is not a folder" if folder.exists() else "does not exist"
         raise DataError(
@@ -145,7 +175,9 @@ def _find(folder: Path) -> tuple[Path, Path, bool]:
             f"{folder} has no nodes.csv (or .tsv, .parquet). Add it, with the columns id, label and any features, "
             "or labels.csv with id and label alone."
         )
-    return nodes or labels or folder, edges, nodes is not None
+    listed = nodes or labels
+    assert listed is not None
+    return TableFiles(read_table(listed, multiline=True), read_table(edges), nodes is not None)
 
 
 def _one_file(folder: Path, stem: str) -> Path | None:
@@ -155,7 +187,7 @@ def _one_file(folder: Path, stem: str) -> Path | None:
     return found[0] if found else None
 
 
-def _ids(nodes: TableFile, column: str) -> Any:
+def read_ids(nodes: TableFile, column: str) -> Any:
     """The ids as text, each once and none missing."""
     ids = as_text(nodes.column(column))
     if ids.null_count:

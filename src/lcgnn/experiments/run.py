@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcgnn import __version__
-from lcgnn.artifacts import PredictionFormat, save_answers, save_metrics, save_model, save_predictions
+from lcgnn.artifacts import PredictionFormat, save_answers, save_metrics, save_predictions
 from lcgnn.checkpoint import CheckpointFile
 from lcgnn.datasets import load
+from lcgnn.datasets.known_tables import TableForm
 from lcgnn.datasets.tables import TableGraph, Tables, load_tables
 from lcgnn.errors import OutputError
 from lcgnn.evaluation import accuracy, accuracy_by_consistency, calibration_error, confusion
@@ -31,10 +32,14 @@ from lcgnn.files import read_json, write_json
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Context, Fit, Method
 from lcgnn.methods.base import Stage
+from lcgnn.model import TrainedModel
 from lcgnn.training import Progress
 
 # Seconds between two checkpoints of a run.
 CHECKPOINT_SECONDS = float(os.environ.get("LCGNN_CHECKPOINT_SECONDS", "15"))
+
+# The model of a run, in the run's folder.
+MODEL_FILE = "model.safetensors"
 
 # A record holds the confusion of no more classes than anybody can look at.
 _MOST_CLASSES = 50
@@ -91,19 +96,15 @@ class Run:
             "environment": _environment(),
         }
 
-    def description(self) -> dict[str, Any]:
-        """What a saved model has to say of itself."""
+    def model(self, fit: Fit) -> TrainedModel:
+        """What the fit learnt, with all that it takes to use it again."""
         graph, _ = self.data
-        described = {
-            **self.spec.configuration(),
-            "seed": self.spec.seed,
-            "settings": dataclasses.asdict(self.method),
-            "classes": graph.class_names,
-            "num_features": graph.num_features,
-        }
+        about = {**self.spec.configuration(), "seed": self.spec.seed, "graph": graph.checksum}
+        form = None
         if self.spec.tables is not None:
-            described["encoding"] = read_tables(self.spec.tables).encoding.to_json()
-        return described
+            made = read_tables(self.spec.tables)
+            form = None if made.roles is None else TableForm(made.roles, made.encoding)
+        return TrainedModel.of(self.spec.method, self.method, graph, fit, form=form, about=about)
 
 
 def source(spec: RunSpec) -> tuple[Graph, Split]:
@@ -147,10 +148,13 @@ def execute(
     fit = run.fit(checkpoint, device, progress)
     record = run.measured(fit)
     graph, split = run.data
-    save_model(folder / "model.safetensors", fit, run.description())
+    run.model(fit).save(folder / MODEL_FILE)
     save_metrics(folder / "metrics.csv", fit)
-    save = save_predictions if spec.tables is None else save_answers
-    save(folder / f"predictions.{prediction_format}", fit, graph, split)
+    predictions = folder / f"predictions.{prediction_format}"
+    if spec.tables is None:
+        save_predictions(predictions, fit.label_distribution, graph, split)
+    else:
+        save_answers(predictions, fit.label_distribution, graph, split.train)
     write_json(folder / "result.json", record)
     checkpoint.delete()
     return record

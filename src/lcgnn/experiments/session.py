@@ -18,9 +18,10 @@ from lcgnn.device import resolve_device
 from lcgnn.errors import ConfigError, OutputError
 from lcgnn.evaluation import PairedDifference, Summary
 from lcgnn.experiments.board import Board
+from lcgnn.experiments.library import paper_results
 from lcgnn.experiments.run import ProgressCallback, execute, read_tables, source
 from lcgnn.experiments.runner import available_cores, run_jobs
-from lcgnn.experiments.spec import Reported, RunSpec, SplitSpec, fingerprint, paper_results
+from lcgnn.experiments.spec import Reported, RunSpec, SplitSpec, fingerprint
 from lcgnn.files import read_json, read_toml, write_json
 from lcgnn.methods import entry
 from lcgnn.methods.base import settings_of
