@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from scipy.sparse import csr_array, diags_array
 
 from lcgnn.datasets.cells import LARGEST_NUMBER
 from lcgnn.datasets.encoding import DENSE_SHARE
-from lcgnn.errors import ConfigError, InputError
+from lcgnn.errors import ConfigError, DataError, InputError
 from lcgnn.graph import Features
 
 ScalingKind = Literal["auto", "columns", "rows", "none"]
@@ -50,6 +50,19 @@ class Scaling:
         dense = _dense(features)
         spread = dense.std(axis=0)
         return cls(kind, dense.mean(axis=0), np.where(spread > 0, spread, 1.0))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data, from which `from_json` makes the same scaling again."""
+        return {"kind": self.kind, "mean": self.mean.tolist(), "scale": self.scale.tolist()}
+
+    @classmethod
+    def from_json(cls, content: Any) -> Scaling:
+        """The scaling that `to_json` described; DataError if the content is something else."""
+        try:
+            made = cls(content["kind"], np.array(content["mean"], float), np.array(content["scale"], float))
+        except (LookupError, TypeError, ValueError) as error:
+            raise DataError("The description of the features' scale is damaged. Train the model again.") from error
+        return made
 
     def apply(self, features: Features) -> Features:
         """(N, F) the features of these rows; sparse stays sparse unless columns are standardised."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
@@ -22,9 +22,11 @@ from lcgnn.datasets.links import links_of
 from lcgnn.datasets.scaling import Scaling, ScalingKind, checksum
 from lcgnn.datasets.splits import hold_out
 from lcgnn.errors import ConfigError, InputError, InputWarning
+from lcgnn.estimator.storage import Fitted, load_fitted, save_fitted
 from lcgnn.graph import UNLABELLED, Features, Graph
-from lcgnn.methods import Context, create, entries
+from lcgnn.methods import Context, Method, create, entries
 from lcgnn.methods.lc import TwoPhase
+from lcgnn.model import TrainedModel
 
 _SETTINGS = ("consistency_weight", "base_epochs", "epochs", "learning_rate", "weight_decay", "hidden", "dropout")
 
@@ -111,22 +113,27 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 numbers as PyTorch Geometric's ``edge_index``, or a NetworkX graph with the rows as nodes in order;
                 None for no edges. Self-loops are left out: the networks add their own.
         """
-        features, notes = self._fit_features(X)
+        features, encoding, notes = self._fit_features(X)
         values = _column(self, y, features.shape[0])
-        labels, self.classes_ = class_labels(values, signs_are_classes=adjacency is None)
-        graph, told = self._graph(features, labels, adjacency)
-        for note in told:
-            warnings.warn(note, InputWarning, stacklevel=2)
+        labels, classes = class_labels(values, signs_are_classes=adjacency is None)
+        check_classification_targets(classes[labels[labels != UNLABELLED]])
+        graph, told = _graph(features, adjacency, labels, classes)
         seed = _seed(self.random_state)
+        name, method = self._method()
         split = hold_out(graph, self.validation_fraction, seed=seed)
-        fit = self._method().fit(graph, split, seed, Context(self.device))
-        self._tensors = fit.tensors
-        self._fitted_features = None if adjacency is None else checksum(features)
-        self.label_distributions_ = fit.label_distribution
-        answers = np.where(labels == UNLABELLED, fit.label_distribution.argmax(axis=1), labels)
-        self.transduction_ = self.classes_[answers]
-        self.notes_ = (*notes, *told)
-        return self
+        fit = method.fit(graph, split, seed, Context(self.device))
+        fitted = Fitted(
+            model=TrainedModel.of(name, method, graph, fit),
+            encoding=encoding,
+            classes=classes,
+            label_distributions=fit.label_distribution,
+            answers=np.where(labels == UNLABELLED, fit.label_distribution.argmax(axis=1), labels),
+            rows=None if adjacency is None else checksum(features),
+            notes=(*notes, *told),
+            num_columns=self.n_features_in_,
+            column_names=tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None,
+        )
+        return self._become(fitted)
 
     def predict(self, X: Any, adjacency: Any = None) -> NDArray[Any]:
         """(N,) the most probable class of every row; what X and adjacency may be, `predict_proba` says."""
@@ -144,98 +151,110 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         features = self._features(X)
-        if adjacency is None and self._fitted_features is not None:
-            if checksum(features) == self._fitted_features:
-                return self.label_distributions_
+        fitted = self._fitted
+        if adjacency is None and fitted.rows is not None:
+            if checksum(features) == fitted.rows:
+                return fitted.label_distributions
             raise InputError(
                 "adjacency is missing: the model was fitted on a graph, and X has other rows. Give the edges "
                 "among them; for none, adjacency=scipy.sparse.csr_array((n, n))."
             )
-        graph, told = self._graph(features, np.full(features.shape[0], UNLABELLED), adjacency)
-        for note in told:
-            warnings.warn(note, InputWarning, stacklevel=2)
-        return self._apply(graph)
+        graph, _ = _graph(features, adjacency, np.full(features.shape[0], UNLABELLED), fitted.classes)
+        return fitted.model.label_distribution(graph, self.device)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, adjacency: Any = None) -> float:
         """The share of the rows with a label in y whose label `predict` finds."""
         predicted = self.predict(X, adjacency)
         truth = _column(self, y, predicted.size)
         labelled = has_label(truth) | np.isin(truth, self.classes_)
+        if not labelled.any():
+            raise InputError("y: no row has a label to compare with. Give the true labels of some rows.")
         weights = None if sample_weight is None else np.asarray(sample_weight)[labelled]
-        return float(accuracy_score(truth[labelled], predicted[labelled], sample_weight=weights))
+        return float(np.average(truth[labelled] == predicted[labelled], weights=weights))
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted classifier to a file, as safetensors with a description in JSON, without pickle."""
+        check_is_fitted(self)
+        save_fitted(Path(path), self._fitted, {**self.get_params(deep=False), "random_state": None})
+
+    @classmethod
+    def load(cls, path: str | Path) -> LCGNNClassifier:
+        """The classifier that `save` wrote; OutputError names a file that was cut or altered, or is another."""
+        fitted, parameters = load_fitted(Path(path))
+        return cls(**parameters)._become(fitted)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
-    def _method(self) -> TwoPhase:
-        """The method that the parameters describe."""
-        name = f"lc-{self.base}" if self.label_consistency else self.base
-        if name not in {item.name for item in entries() if issubclass(item.method, TwoPhase)}:
+    def _become(self, fitted: Fitted) -> LCGNNClassifier:
+        """Show what was fitted under the names that scikit-learn has for it."""
+        self._fitted = fitted
+        self.classes_ = fitted.classes
+        self.label_distributions_ = fitted.label_distributions
+        self.transduction_ = fitted.classes[fitted.answers]
+        self.notes_ = fitted.notes
+        self.n_features_in_ = fitted.num_columns
+        if fitted.column_names is not None:
+            self.feature_names_in_ = np.array(fitted.column_names, dtype=object)
+        return self
+
+    def _method(self) -> tuple[str, Method]:
+        """The method that the parameters describe, and its name."""
+        if self.base not in base_names():
             raise ConfigError(f"base is {self.base!r}; it can be {', '.join(base_names())}.")
+        name = f"lc-{self.base}" if self.label_consistency else self.base
         given = {name: getattr(self, name) for name in _SETTINGS if getattr(self, name) is not None}
         keeps_last = {} if self.validation_fraction else {"selection": "last"}
-        method = create(name, **keeps_last, **given, **(self.settings or {}))
-        assert isinstance(method, TwoPhase)
-        return method
+        return name, create(name, **{**keeps_last, **given, **(self.settings or {})})
 
-    def _fit_features(self, X: Any) -> tuple[Features, list[str]]:
-        """The features of rows to train on, and what was made of their columns."""
-        if is_frame(X):
-            validate_data(self, X, skip_check_array=True)
-            table = table_of(X, "X")
-            encoding, notes = Encoding.fit(table, table.names)
-            if not encoding.columns:
-                raise InputError(f"X: no column can be used. {' '.join(notes)}")
-            self._encoding: Encoding | Scaling = encoding
-            return encoding.apply(table)[0], notes
-        matrix = self._matrix(X, reset=True)
-        self._encoding = scaling = Scaling.fit(matrix, self.scaling)
-        return scaling.apply(matrix), []
+    def _fit_features(self, X: Any) -> tuple[Features, Encoding | Scaling, list[str]]:
+        """The features of rows to train on, how they were made, and what there is to say of the columns."""
+        if not is_frame(X):
+            matrix = self._matrix(X, reset=True)
+            scaling = Scaling.fit(matrix, self.scaling)
+            return scaling.apply(matrix), scaling, []
+        validate_data(self, X, skip_check_array=True)
+        table = table_of(X, "X")
+        encoding, notes = Encoding.fit(table, table.names)
+        if not encoding.columns:
+            raise InputError(f"X: no column can be used. {' '.join(notes)}")
+        return encoding.apply(table)[0], encoding, notes
 
     def _features(self, X: Any) -> Features:
         """The features of other rows, made as those that were trained on."""
-        if isinstance(self._encoding, Scaling):
-            return self._encoding.apply(self._matrix(X, reset=False))
+        encoding = self._fitted.encoding
+        if isinstance(encoding, Scaling):
+            return encoding.apply(self._matrix(X, reset=False))
         validate_data(self, X, skip_check_array=True, reset=False)
         if not is_frame(X):
             raise InputError("X: the model was fitted on a data frame. Give a frame with the same columns.")
-        return self._encoding.apply(table_of(X, "X"))[0]
+        return encoding.apply(table_of(X, "X"))[0]
 
     def _matrix(self, X: Any, *, reset: bool) -> Features:
         matrix = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=reset)
         return csr_array(matrix) if issparse(matrix) else matrix
-
-    def _graph(
-        self, features: Features, labels: NDArray[np.int64], adjacency: Any
-    ) -> tuple[Graph, tuple[str, ...]]:
-        links = links_of(adjacency, labels.size)
-        names = [str(name) for name in self.classes_]
-        graph = Graph.from_edges(
-            "graph", links.edges, labels.size, labels, names, weights=links.weights, features=features
-        )
-        return graph, links.notes
-
-    def _apply(self, graph: Graph) -> NDArray[np.float32]:
-        import torch
-
-        from lcgnn.consistency import aggregate
-        from lcgnn.sparse import GraphTensors
-
-        network = self._method().network(graph.num_features, graph.num_classes, torch.Generator())
-        parameters = {k: v for k, v in self._tensors.items() if k != "class_agreement"}
-        with torch.no_grad():
-            z = torch.softmax(torch.func.functional_call(network, parameters, (GraphTensors(graph),)), dim=1)
-            if self.label_consistency:
-                z = aggregate(z, self._tensors["class_agreement"])
-        return z.numpy()
 
 
 def base_names() -> list[str]:
     """The networks that label consistency can be put around."""
     names = [item.name for item in entries() if issubclass(item.method, TwoPhase)]
     return [name for name in names if f"lc-{name}" in names]
+
+
+def _graph(
+    features: Features, adjacency: Any, labels: NDArray[np.int64], classes: NDArray[Any]
+) -> tuple[Graph, tuple[str, ...]]:
+    """The graph of these rows; what could not be taken as it stands is warned of, and returned."""
+    links = links_of(adjacency, labels.size)
+    for note in links.notes:
+        warnings.warn(note, InputWarning, stacklevel=3)
+    names = [str(name) for name in classes]
+    graph = Graph.from_edges(
+        "graph", links.edges, labels.size, labels, names, weights=links.weights, features=features
+    )
+    return graph, links.notes
 
 
 def _column(estimator: BaseEstimator, y: Any, num_rows: int) -> NDArray[Any]:
@@ -245,7 +264,6 @@ def _column(estimator: BaseEstimator, y: Any, num_rows: int) -> NDArray[Any]:
     values: NDArray[Any] = column_or_1d(y, warn=True)
     if values.size != num_rows:
         raise InputError(f"y: {values.size} labels for {num_rows} rows of X. Give -1 where there is none.")
-    check_classification_targets(values[has_label(values)])
     return values
 
 
