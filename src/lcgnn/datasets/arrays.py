@@ -16,6 +16,7 @@ from lcgnn.datasets.table_graph import TableGraph, with_features
 from lcgnn.errors import InputError
 from lcgnn.graph import UNLABELLED, Features, Graph, Split
 
+_NUMBER = (bool, int, float, np.generic)
 # What says "no label" among labels that are text.
 _NO_LABEL = ("", str(UNLABELLED), *GAPS)
 
@@ -124,7 +125,7 @@ def _numbers(features: Any) -> Features | None:
 def _says_nothing(value: object) -> bool:
     if isinstance(value, str):
         return value in _NO_LABEL
-    if isinstance(value, bool | int | float | np.generic):
+    if isinstance(value, _NUMBER):
         # Only NaN differs from itself.
         return bool(value != value) or (not isinstance(value, bool | np.bool_) and value == UNLABELLED)
     # pandas has two further ways to say that there is nothing.
@@ -135,8 +136,8 @@ def _of_one_type(given: NDArray[Any]) -> NDArray[Any]:
     """The labels as an array of numbers or of text; text and numbers among each other are refused."""
     if given.dtype.kind != "O":
         return given
-    are_text = {isinstance(value, str) for value in given}
-    plain = np.array(given.tolist()) if len(are_text) == 1 else np.empty(0, dtype=object)
-    if given.size and plain.dtype.kind not in "biufU":
-        raise InputError("y: some labels are text and others are not. Give all of them in one type.")
-    return plain if given.size else given
+    if all(isinstance(value, str) for value in given):
+        return np.array(given.tolist(), dtype=np.str_)
+    if all(isinstance(value, _NUMBER) for value in given):
+        return np.array(given.tolist())
+    raise InputError("y: labels are neither all text nor all numbers. Give all of them in one type.")

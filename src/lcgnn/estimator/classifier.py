@@ -215,8 +215,8 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             matrix = self._matrix(X, reset=True)
             scaling = Scaling.fit(matrix, self.scaling)
             return scaling.apply(matrix), scaling, []
-        validate_data(self, X, skip_check_array=True)
         table = table_of(X, "X")
+        validate_data(self, X, skip_check_array=True)
         encoding, notes = Encoding.fit(table, table.names)
         if not encoding.columns:
             raise InputError(f"X: no column can be used. {' '.join(notes)}")
