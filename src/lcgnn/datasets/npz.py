@@ -15,6 +15,7 @@ The keys ``adj_*`` and ``attr_*``, as files of published benchmarks have them, s
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -73,7 +74,11 @@ def _read(path: Path) -> dict[str, NDArray[Any]]:
     if not path.is_file():
         raise DataError(f"{path} does not exist. Give an .npz file, or a folder with nodes.csv and edges.csv.")
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        # Opened here, because numpy leaves a file open that it cannot read.
+        with path.open("rb") as stream:
+            if not zipfile.is_zipfile(stream):
+                raise ValueError("it is no .npz file")
+            archive = np.load(stream, allow_pickle=False)
             found = {key: archive[key] for key in archive.files if key in _KEYS}
     except Exception as error:  # numpy, zipfile and zlib raise nearly everything on broken bytes
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -58,10 +58,14 @@ class Scaling:
     @classmethod
     def from_json(cls, content: Any) -> Scaling:
         """The scaling that `to_json` described; DataError if the content is something else."""
+        damaged = "The description of the features' scale is damaged. Train the model again."
         try:
             made = cls(content["kind"], np.array(content["mean"], float), np.array(content["scale"], float))
         except (LookupError, TypeError, ValueError) as error:
-            raise DataError("The description of the features' scale is damaged. Train the model again.") from error
+            raise DataError(damaged) from error
+        usable = np.isfinite(made.mean).all() and (made.scale > 0).all() and made.mean.shape == made.scale.shape
+        if made.kind not in KINDS or not usable:
+            raise DataError(damaged)
         return made
 
     def apply(self, features: Features) -> Features:
