@@ -69,7 +69,10 @@ class Scaling:
         return made
 
     def apply(self, features: Features) -> Features:
-        """(N, F) the features of these rows; sparse stays sparse unless columns are standardised."""
+        """(N, F) the features of these rows, scaled.
+
+        Standardised columns are dense; scaled rows are sparse where that is faster.
+        """
         values = features.data if isinstance(features, csr_array) else features
         if values.size and np.abs(values).max() > LARGEST_NUMBER:
             raise InputError(f"X: a value is beyond {LARGEST_NUMBER:g}, which cannot be a feature. Correct it.")
@@ -78,8 +81,8 @@ class Scaling:
         if self.kind == "rows":
             sums = np.asarray(abs(features).sum(axis=1), dtype=np.float64).ravel()
             factors = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums != 0)
-            if isinstance(features, csr_array):
-                return csr_array(diags_array(factors) @ features).astype(np.float32)
+            if isinstance(features, csr_array) or _share_of_entries(features) <= DENSE_SHARE:
+                return csr_array(diags_array(factors) @ csr_array(features)).astype(np.float32)
             return np.asarray(features * factors[:, None], dtype=np.float32)
         return features
 
@@ -95,8 +98,12 @@ def checksum(features: Features) -> str:
 
 def _are_counts(features: Features) -> bool:
     values = features.data if isinstance(features, csr_array) else features
-    share = np.count_nonzero(values) / max(1, features.shape[0] * features.shape[1])
-    return bool(share <= DENSE_SHARE and (values >= 0).all())
+    return bool(_share_of_entries(features) <= DENSE_SHARE and (values >= 0).all())
+
+
+def _share_of_entries(features: Features) -> float:
+    values = features.data if isinstance(features, csr_array) else features
+    return float(np.count_nonzero(values) / max(1, features.shape[0] * features.shape[1]))
 
 
 def _dense(features: Features) -> NDArray[np.float64]:
