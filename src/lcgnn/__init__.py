@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from lcgnn.estimator import LCGNNClassifier, LCGNNSearchCV
     from lcgnn.graph import Graph, Split
     from lcgnn.methods import create
+    from lcgnn.model import TrainedModel
     from lcgnn.models.label_consistency import LabelConsistency
 
 __version__ = version("lcgnn")
@@ -25,6 +26,7 @@ __all__ = [
     "LCGNNSearchCV",
     "LabelConsistency",
     "Split",
+    "TrainedModel",
     "create",
     "from_arrays",
     "from_frames",
@@ -40,6 +42,7 @@ _PLACES = {
     "LCGNNSearchCV": "lcgnn.estimator",
     "LabelConsistency": "lcgnn.models.label_consistency",
     "Split": "lcgnn.graph",
+    "TrainedModel": "lcgnn.model",
     "create": "lcgnn.methods",
     "from_arrays": "lcgnn.datasets.arrays",
     "from_frames": "lcgnn.datasets.frames",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lcgnn.errors import OutputError
+from lcgnn.files import remove_leftovers
 from lcgnn.tensor_files import read_tensors, write_tensors
 
 _FORMAT = "lcgnn checkpoint 2"
@@ -127,6 +128,7 @@ class CheckpointFile:
     def delete(self) -> None:
         """Remove the file, once the run has its result."""
         self.path.unlink(missing_ok=True)
+        remove_leftovers(self.path)
 
 
 def _with_prefix(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

@@ -130,6 +130,11 @@ class Roles:
         check_exists(nodes, roles.id, "id")
         check_exists(edges, roles.source, "source")
         check_exists(edges, roles.target, "target")
+        if self.weight is None and roles.weight is not None:
+            raise DataError(
+                f"{edges.path}: column {shown(roles.weight)} cannot be the weight, because the model was trained "
+                f"without weights. Leave {edges.option('weight')} out, or train again."
+            )
         if roles.weight is not None:
             check_exists(edges, roles.weight, "weight")
         if columns.label is not None:

@@ -23,6 +23,7 @@ from lcgnn.datasets.table_labels import read_labels, read_split
 from lcgnn.errors import DataError
 from lcgnn.graph import UNLABELLED, Features, Graph
 
+TABLE_NAMES = ("nodes", "labels", "edges")
 # Ids are kept in an array with room for the longest.
 LONGEST_ID = 256
 # From so few labelled nodes a column that agrees with the label may do so by chance.

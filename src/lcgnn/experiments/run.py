@@ -25,7 +25,7 @@ from lcgnn.datasets import load
 from lcgnn.datasets.known_tables import TableForm
 from lcgnn.datasets.tables import TableGraph, Tables, load_tables
 from lcgnn.errors import OutputError
-from lcgnn.evaluation import accuracy, accuracy_by_consistency, calibration_error, confusion
+from lcgnn.evaluation import accuracy, accuracy_by_consistency, calibration_error, class_counts, confusion
 from lcgnn.experiments.spec import RunSpec, fingerprint
 from lcgnn.experiments.store import Store
 from lcgnn.files import read_json, write_json
@@ -76,9 +76,17 @@ class Run:
             }
         )
 
-    def fit(self, checkpoint: CheckpointFile, device: str, progress: ProgressCallback | None) -> Fit:
-        """Fit from the beginning, or from the checkpoint if there is one."""
-        return self.method.fit(*self.data, self.spec.seed, Context(device, checkpoint, progress))
+    @cached_property
+    def first_phase(self) -> str | None:
+        """A hash of everything that determines the first of several phases; None if no other run may have it."""
+        settings = self.method.first_phase_settings()
+        graph, split = self.data
+        data = {"graph": graph.checksum, "split": split.checksum, "seed": self.spec.seed}
+        return None if settings is None else fingerprint({**settings, **data})
+
+    def fit(self, context: Context) -> Fit:
+        """Fit from the beginning, or from where the context's files say that it was."""
+        return self.method.fit(*self.data, self.spec.seed, context)
 
     def measured(self, fit: Fit) -> dict[str, Any]:
         """The run's record: what was run, how good every stage is, and with what it was run."""
@@ -89,7 +97,11 @@ class Run:
             "settings": dataclasses.asdict(self.method),
             "seed": self.spec.seed,
             "graph": graph.checksum,
-            **({"class_counts": _class_counts(fit, graph, split)} if self.spec.tables else {}),
+            **(
+                {"class_counts": class_counts(fit.label_distribution, graph, split.train)}
+                if self.spec.tables
+                else {}
+            ),
             "seconds": round(fit.seconds, 3),
             "classes": list(graph.class_names),
             "stages": [_stage(stage, graph, split, with_curve=self.spec.seed == 0) for stage in fit.stages],
@@ -145,7 +157,7 @@ def execute(
     if finished:
         return finished
     checkpoint = CheckpointFile(folder / "checkpoint.safetensors", run.identity, every=CHECKPOINT_SECONDS)
-    fit = run.fit(checkpoint, device, progress)
+    fit = run.fit(Context(device, checkpoint, progress=progress))
     record = run.measured(fit)
     graph, split = run.data
     run.model(fit).save(folder / MODEL_FILE)
@@ -163,13 +175,18 @@ def execute(
 def keep_record(
     spec: RunSpec, store: Store, *, device: str = "auto", progress: ProgressCallback | None = None
 ) -> dict[str, Any]:
-    """Carry out a run for its record alone, unless the store has it."""
+    """Carry out a run for its record alone, unless the store has it.
+
+    Runs that have their first phase in common begin with its state if it is in the store.
+    """
     run = Run(spec)
     found = store.find(run.identity)
     if found:
         return found
     checkpoint = CheckpointFile(store.checkpoint(run.identity), run.identity, every=CHECKPOINT_SECONDS)
-    record = run.measured(run.fit(checkpoint, device, progress))
+    shared = run.first_phase
+    first_phase = CheckpointFile(store.first_phase(shared), shared) if shared else None
+    record = run.measured(run.fit(Context(device, checkpoint, first_phase, progress)))
     store.add(record)
     checkpoint.delete()
     return record
@@ -209,17 +226,6 @@ def _curve(history: NDArray[np.float64]) -> list[list[float | None]]:
     return [
         [int(epoch), *(None if math.isnan(value) else round(value, 5) for value in history[epoch - 1].tolist())]
         for epoch in epochs
-    ]
-
-
-def _class_counts(fit: Fit, graph: Graph, split: Split) -> list[dict[str, Any]]:
-    """Every class with the number of nodes that were given it and that were predicted to be of it."""
-    given = np.bincount(graph.labels[split.train], minlength=graph.num_classes)
-    answers = np.delete(fit.label_distribution.argmax(axis=1), split.train)
-    predicted = np.bincount(answers, minlength=graph.num_classes)
-    return [
-        {"name": name, "given": int(given[label]), "predicted": int(predicted[label])}
-        for label, name in enumerate(graph.class_names)
     ]
 
 

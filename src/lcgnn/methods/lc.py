@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -94,6 +94,12 @@ class TwoPhase(Method):
             distribution = objective.distribution(logits)
         return distribution.cpu().numpy()
 
+    def first_phase_settings(self) -> dict[str, Any] | None:
+        if self.aggregation is None:
+            return None
+        shared = {key: value for key, value in asdict(self).items() if key not in _SECOND_PHASE_SETTINGS}
+        return {"network": type(self).__qualname__, "phase": asdict(self.base_phase()), **shared}
+
     def base_phase(self) -> Phase:
         """The first phase. Where the last epoch is kept in the end, no validation label is read here either."""
         return Phase(
@@ -134,6 +140,16 @@ class TwoPhase(Method):
 
 # Beside the network's parameters, which have other names.
 _AGREEMENT = "class_agreement"
+# The first phase depends on none of these but through ``base_phase``.
+_SECOND_PHASE_SETTINGS = {
+    "aggregation",
+    "consistency_weight",
+    "reduction",
+    "epochs",
+    "selection",
+    "base_selection",
+}
+
 _PHASE_NAMES = {"consistency": "label consistency", "adjacency": "adjacency", "none": "control"}
 
 
