@@ -14,7 +14,11 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from lcgnn.datasets.npz import load_npz, save_npz
+from lcgnn.datasets.tables import Tables
 from lcgnn.errors import DataError
+from lcgnn.experiments.predict import predict
+from lcgnn.experiments.run import execute
+from lcgnn.experiments.spec import RunSpec
 from lcgnn.graph import Graph, Split
 
 RING = np.roll(np.eye(6), 1, axis=1) + np.roll(np.eye(6), -1, axis=1)
@@ -80,6 +84,50 @@ def test_the_command_line_trains_on_it(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["dataset"] == "ring"
     answers = (tmp_path / "run" / "seed-0" / "predictions.csv").read_text().splitlines()
     assert [line.split(",")[0] for line in answers] == ['"id"', *(f'"{name}"' for name in "abcdef")]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run on the ring, with features that are its own."""
+    folder = tmp_path_factory.mktemp("ring")
+    path = written(folder, adjacency=RING, labels=LABELS, features=np.eye(6))
+    settings = {"base_epochs": 5, "epochs": 5, "selection": "last"}
+    execute(RunSpec("ring", "lc-gcn", 0, settings, tables=Tables(str(path))), folder / "run")
+    return folder / "run"
+
+
+def test_a_model_predicts_on_the_file_that_it_was_trained_on(run: Path) -> None:
+    prediction = predict(run)
+    assert prediction.trained_on_it
+    assert prediction.subject.given.tolist() == [0, 1, 4, 5]
+
+
+def test_a_model_predicts_on_a_file_without_labels_or_with_others(run: Path, tmp_path: Path) -> None:
+    alone = predict(run, Tables(str(written(tmp_path, adjacency=RING, features=np.eye(6)))))
+    assert alone.subject.given.size == 0
+    np.testing.assert_array_equal(alone.distribution, predict(run).distribution)
+    arrays = {"adjacency": RING, "features": np.eye(6), "train_mask": np.arange(6) < 4}
+    labels, names = np.array([2, 1, -1, 0, 1, 0]), np.array(["1", "0", "unheard of"])
+    known = predict(run, Tables(str(written(tmp_path, labels=labels, class_names=names, **arrays))))
+    assert known.subject.graph.labels.tolist() == [-1, 0, -1, 1, 0, 1]
+    assert known.subject.given.tolist() == [1, 3]
+    np.testing.assert_array_equal(known.distribution, alone.distribution)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"adjacency": RING}, "mean nothing to the model"),
+        ({"adjacency": RING, "features": np.ones((6, 2))}, "has 2 features"),
+        ({"edge_index": np.array([[0], [1]])}, "how many nodes there are is not known"),
+        ({"adjacency": RING, "labels": LABELS, "class_names": np.array(["a"])}, "with 1 class names"),
+    ],
+)
+def test_a_file_that_a_model_cannot_use_is_refused(
+    run: Path, tmp_path: Path, arrays: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(DataError, match=message):
+        predict(run, Tables(str(written(tmp_path, **arrays))))
 
 
 class Trap:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,13 +45,31 @@ def from_arrays(
         numbers, classes = _named(numbers, classes, [str(text) for text in class_names])
     links = adjacency if isinstance(adjacency, EdgeList) else links_of(adjacency, numbers.size)
     notes = list(links.notes)
-    graph = Graph.from_edges(
-        name, links.edges, numbers.size, numbers, [str(text) for text in classes],
-        weights=links.weights, features=_numbers(features), node_names=node_names,
-    )  # fmt: skip
+    graph = graph_of(name, links, numbers, [str(text) for text in classes], features, node_names)
     none = np.empty(0, dtype=np.int64)
     split = Split(graph.labelled, none, none, "all given labels")
     return TableGraph(with_features(graph, notes), split, Encoding(), tuple(notes))
+
+
+def graph_of(
+    name: str,
+    links: EdgeList,
+    labels: NDArray[np.int64],
+    class_names: Sequence[str],
+    features: Any,
+    node_names: Any = None,
+) -> Graph:
+    """The graph of these edges, with labels that are class numbers already."""
+    return Graph.from_edges(
+        name,
+        links.edges,
+        labels.size,
+        labels,
+        class_names,
+        weights=links.weights,
+        features=_numbers(features),
+        node_names=node_names,
+    )
 
 
 def class_labels(

@@ -25,12 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from lcgnn.datasets.arrays import from_arrays
+from lcgnn.datasets.arrays import from_arrays, graph_of, has_label
 from lcgnn.datasets.links import EdgeList, links_of, weighted_links
 from lcgnn.datasets.table_graph import TableGraph
 from lcgnn.errors import DataError
 from lcgnn.files import written_atomically
-from lcgnn.graph import Graph, Split
+from lcgnn.graph import UNLABELLED, Graph, Split
 
 _CSR = ("data", "indices", "indptr", "shape")
 _OTHER_NAMES = {"adj": "adjacency", "attr": "features"}
@@ -53,6 +53,25 @@ def load_npz(path: Path, *, name: str | None = None) -> TableGraph:
         raise DataError(f"{path}: {error}") from error
     notes = [f"{path.name}: {note}" for note in made.notes]
     return replace(made, notes=(*notes, *_told(path, made)))
+
+
+def load_known_npz(
+    path: Path, class_names: tuple[str, ...], *, name: str
+) -> tuple[Graph, NDArray[np.int64], tuple[str, ...]]:
+    """The graph in an .npz file for a model that knows these classes, the nodes whose label is given, and notes.
+
+    Labels may be missing altogether; one that the model does not know counts as none.
+    """
+    arrays = _read(path)
+    try:
+        links, features = _links(arrays, _num_nodes(arrays)), _matrix(arrays, "features")
+        labels = _known_labels(arrays, class_names)
+        graph = graph_of(name, links, labels, class_names, features, _names(arrays, "node_names"))
+        parts = _parts_of(arrays, graph)
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
+    given = graph.labelled if parts is None else parts["train"]
+    return graph, given, tuple(f"{path.name}: {note}" for note in links.notes)
 
 
 def save_npz(path: Path, graph: Graph, split: Split | None = None) -> None:
@@ -98,16 +117,42 @@ def _usual(key: str) -> str:
 def _made(arrays: Arrays, name: str) -> TableGraph:
     if "labels" not in arrays:
         raise DataError(f"there is no array 'labels'. Add it, with -1 where there is none; {_there(arrays)}.")
-    labels = arrays["labels"].ravel()
     made = from_arrays(
         _matrix(arrays, "features"),
-        labels,
-        _links(arrays, labels.size),
+        arrays["labels"].ravel(),
+        _links(arrays, arrays["labels"].size),
         class_names=_names(arrays, "class_names"),
         node_names=_names(arrays, "node_names"),
         name=name,
     )
-    return replace(made, split=_split(arrays, made))
+    parts = _parts_of(arrays, made.graph)
+    return made if parts is None else replace(made, split=Split(**parts, name="the file's"))
+
+
+def _num_nodes(arrays: Arrays) -> int:
+    if "labels" in arrays:
+        return arrays["labels"].size
+    for matrix in (_matrix(arrays, "features"), _matrix(arrays, "adjacency")):
+        if matrix is not None:
+            return int(matrix.shape[0])
+    raise DataError("there are neither labels nor features, so how many nodes there are is not known. Add some.")
+
+
+def _known_labels(arrays: Arrays, class_names: tuple[str, ...]) -> NDArray[np.int64]:
+    """Every node's place among the classes that a model knows, -1 where it has none or another."""
+    if "labels" not in arrays:
+        return np.full(_num_nodes(arrays), UNLABELLED, dtype=np.int64)
+    values, names = arrays["labels"].ravel(), _names(arrays, "class_names")
+    given = has_label(values)
+    if names is None:
+        texts = [str(value) for value in values]
+    elif values.dtype.kind in "iu" and -1 <= values.min() <= values.max() < names.size:
+        texts = [str(names[value]) for value in values]
+    else:
+        raise DataError(f"labels: with {names.size} class names, give numbers from 0 to {names.size - 1}, or -1.")
+    places = {name: place for place, name in enumerate(class_names)}
+    found = [places.get(text, UNLABELLED) for text in texts]
+    return np.where(given, found, UNLABELLED)
 
 
 def _there(arrays: Arrays) -> str:
@@ -147,17 +192,18 @@ def _names(arrays: Arrays, key: str) -> NDArray[np.str_] | None:
     return arrays[key].ravel().astype(np.str_) if key in arrays else None
 
 
-def _split(arrays: Arrays, made: TableGraph) -> Split:
+def _parts_of(arrays: Arrays, graph: Graph) -> dict[str, NDArray[np.int64]] | None:
+    """The labelled nodes of each part of the split, if there are masks that say so."""
     if not any(key in arrays for key in _MASKS.values()):
-        return made.split
-    labelled = np.isin(np.arange(made.graph.num_nodes), made.graph.labelled)
+        return None
+    labelled = np.isin(np.arange(graph.num_nodes), graph.labelled)
     parts = {}
     for part, key in _MASKS.items():
         mask = arrays.get(key, np.zeros(labelled.size, dtype=bool))
         if mask.shape != labelled.shape or mask.dtype != np.bool_:
             raise DataError(f"'{key}' is {mask.dtype} of shape {mask.shape}. Give True or False for each node.")
         parts[part] = np.flatnonzero(mask & labelled)
-    return Split(**parts, name="the file's")
+    return parts
 
 
 def _parts(name: str, matrix: Any) -> dict[str, Any]:

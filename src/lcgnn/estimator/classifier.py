@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from lcgnn.datasets.arrays import class_labels, has_label
+from lcgnn.datasets.arrays import class_labels, graph_of, has_label
 from lcgnn.datasets.encoding import Encoding
 from lcgnn.datasets.frames import is_frame, table_of
 from lcgnn.datasets.links import links_of
@@ -251,10 +251,7 @@ def _graph(
     for note in links.notes:
         warnings.warn(note, InputWarning, stacklevel=3)
     names = [str(name) for name in classes]
-    graph = Graph.from_edges(
-        "graph", links.edges, labels.size, labels, names, weights=links.weights, features=features
-    )
-    return graph, links.notes
+    return graph_of("graph", links, labels, names, features), links.notes
 
 
 def _column(estimator: BaseEstimator, y: Any, num_rows: int) -> NDArray[Any]:
