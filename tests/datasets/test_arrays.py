@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 from sklearn.preprocessing import StandardScaler, normalize
 
 from lcgnn import from_arrays
@@ -68,6 +68,20 @@ def test_a_symmetric_matrix_with_zeros_stored_has_nothing_to_tell() -> None:
     assert links.notes == ()
     assert links.weights is None
     assert links.edges.tolist() == [[0, 1], [1, 0]]
+
+
+def test_an_edge_that_is_listed_twice_is_one_edge() -> None:
+    links = links_of(np.array([[0, 0, 1, 1, 2], [1, 1, 0, 2, 1]]), 3)
+    assert links.notes == ()
+    assert from_arrays(np.eye(3), [0, 1, -1], links).graph.num_edges == 2
+
+
+def test_entries_of_a_sparse_matrix_at_the_same_place_add_up() -> None:
+    matrix = coo_array(([1.0, 2.0, 3.0], ([0, 0, 1], [1, 1, 0])), shape=(2, 2))
+    links = links_of(matrix, 2)
+    assert links.notes == ()
+    assert links.weights.tolist() == [3.0, 3.0]
+    assert matrix.nnz == 3
 
 
 def test_edges_may_have_weights() -> None:

@@ -142,7 +142,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "no edges": ({"labels": LABELS}, "neither 'adjacency' nor 'edge_index'"),
     "nothing known": ({"x": LABELS}, "there is none that is known"),
     "one class": ({"adjacency": RING, "labels": np.minimum(LABELS, 0)}, "one class"),
-    "no label": ({"adjacency": RING, "labels": np.full(6, -1)}, "no row has a label"),
+    "no label": ({"adjacency": RING, "labels": np.full(6, -1)}, "no row has one"),
     "too few labels": ({"adjacency": RING, "labels": LABELS[:5]}, "(6, 6) for 5 rows"),
     "a part is missing": ({"labels": LABELS, "adjacency_data": np.ones(3)}, "adjacency_indices is missing"),
     "no CSR matrix": ({"labels": LABELS, **sparse("adj", RING), "adj_indptr": np.arange(3)}, "no CSR matrix"),

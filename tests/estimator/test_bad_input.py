@@ -37,15 +37,15 @@ LABELS: dict[str, tuple[Any, str]] = {
     "too few": (lambda y: y[:-1], "59 labels for 60 rows"),
     "two columns": (lambda y: np.stack([y, y], axis=1), "1d array"),
     "nothing": (None, "target y is None"),
-    "no label": (np.full(60, -1), "no row has a label"),
-    "no label among text": ([None] * 60, "no row has a label"),
+    "no label": (np.full(60, -1), "no row has one"),
+    "no label among text": ([None] * 60, "no row has one"),
     "one class": (lambda y: np.where(y == 1, -1, y), "one class, 0"),
     "one class and -1": (lambda y: np.where(y == 1, 1, -1), "one class, 1"),
     "continuous": (np.linspace(0, 1, 60), "continuous"),
     "infinity": (lambda y: np.where(y == 1, np.inf, y), "infinity"),
     "text and numbers": (["a", 1, None] * 20, "Give all of them in one type"),
     "lists": (np.array([[1], [1, 2]] * 30, dtype=object), "Give all of them in one type"),
-    "dates": (np.full(60, np.datetime64("2024-01-01")), "labels of type datetime64"),
+    "dates": (np.full(60, np.datetime64("2024-01-01")), "of type datetime64"),
 }
 
 EDGES: dict[str, tuple[Any, str]] = {
@@ -108,7 +108,7 @@ def test_bad_edges_are_refused(classifier: Any, data: Any, kind: str) -> None:
         ({"consistency_weight": -1}, "cannot be negative"),
         ({"settings": {"heads": 2}}, "no setting 'heads'"),
         ({"scaling": "row"}, "auto, columns, rows, none"),
-        ({"validation_fraction": 1.0}, "cannot be held out"),
+        ({"validation_fraction": 1.0}, "between 0 and 1"),
     ],
 )
 def test_a_parameter_that_makes_no_sense_is_refused(

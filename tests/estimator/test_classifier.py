@@ -168,7 +168,7 @@ def test_plus_and_minus_one_are_two_classes_where_there_is_no_graph(classifier: 
     made = classifier().fit(data.X, signs)
     assert made.classes_.tolist() == [-1, 1]
     assert made.score(data.X, signs) == accuracy_score(signs, made.predict(data.X))
-    with pytest.raises(ValueError, match="all labels are of one class, 1"):
+    with pytest.raises(ValueError, match="all are of one class, 1"):
         classifier().fit(data.X, signs, adjacency=data.adjacency)
 
 
@@ -231,7 +231,7 @@ def test_sparse_rows_give_what_dense_rows_give(classifier: Any, data: Any) -> No
 def test_held_out_labels_choose_the_epoch(classifier: Any, data: Any) -> None:
     made = classifier(validation_fraction=0.4).fit(data.X, data.y, adjacency=data.adjacency)
     assert made.predict(data.X).shape == (60,)
-    with pytest.raises(LCGNNError, match="none to hold out"):
+    with pytest.raises(LCGNNError, match="less than one of any class"):
         classifier(validation_fraction=0.05).fit(data.X, data.y, adjacency=data.adjacency)
 
 
@@ -252,6 +252,18 @@ def test_columns_of_every_kind_in_a_frame_are_used(classifier: Any, data: Any, l
     assert made.predict(frame[:4], adjacency=np.zeros((4, 4))).tolist() == [0, 0, 0, 0]
     with pytest.raises(ValueError, match=r"feature names|features"):
         made.predict(frame[["size", "topic"]], adjacency=data.adjacency)
+
+
+def test_a_category_that_was_not_there_in_training_is_warned_of(classifier: Any, data: Any) -> None:
+    frame = pd.DataFrame({"topic": np.take(["sport", "food"], data.truth)})
+    made = classifier().fit(frame, data.truth)
+    with pytest.warns(InputWarning, match="1 cells hold a value that was not there in training"):
+        made.predict(pd.DataFrame({"topic": ["sport", "war"]}))
+
+
+def test_what_is_done_to_an_answer_does_not_change_the_model(data: Any, fitted: LCGNNClassifier) -> None:
+    fitted.predict_proba(data.X)[:] = 0
+    np.testing.assert_allclose(fitted.predict_proba(data.X).sum(axis=1), 1, rtol=1e-5)
 
 
 def test_parameters_are_read_at_the_fit_only(data: Any) -> None:

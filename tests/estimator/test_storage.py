@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 
 from lcgnn import LCGNNClassifier
 from lcgnn.errors import OutputError
+from lcgnn.estimator.storage import save_fitted
 
 
 def frame(data: Any) -> pd.DataFrame:
@@ -64,6 +65,14 @@ def test_a_model_of_the_command_line_is_no_classifier(classifier: Any, data: Any
     made = classifier().fit(data.X, data.truth)
     made._fitted.model.save(path)
     with pytest.raises(OutputError, match="not a classifier"):
+        LCGNNClassifier.load(path)
+
+
+def test_a_file_of_another_version_is_refused(classifier: Any, data: Any, tmp_path: Path) -> None:
+    path = tmp_path / "model.safetensors"
+    made = classifier().fit(data.X, data.truth)
+    save_fitted(path, made._fitted, {"base": "gcn", "a parameter of the future": 1})
+    with pytest.raises(OutputError, match="another version"):
         LCGNNClassifier.load(path)
 
 

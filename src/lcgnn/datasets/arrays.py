@@ -46,9 +46,7 @@ def from_arrays(
     links = adjacency if isinstance(adjacency, EdgeList) else links_of(adjacency, numbers.size)
     notes = list(links.notes)
     graph = graph_of(name, links, numbers, [str(text) for text in classes], features, node_names)
-    none = np.empty(0, dtype=np.int64)
-    split = Split(graph.labelled, none, none, "all given labels")
-    return TableGraph(with_features(graph, notes), split, Encoding(), tuple(notes))
+    return TableGraph(with_features(graph, notes), all_labels(graph), Encoding(), tuple(notes))
 
 
 def graph_of(
@@ -72,6 +70,12 @@ def graph_of(
     )
 
 
+def all_labels(graph: Graph) -> Split:
+    """The split that trains on every label there is."""
+    none = np.empty(0, dtype=np.int64)
+    return Split(graph.labelled, none, none, "all given labels")
+
+
 def class_labels(
     values: NDArray[Any], *, signs_are_classes: bool = False
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
@@ -84,19 +88,19 @@ def class_labels(
         signs_are_classes: Whether -1 is a class after all if there are only -1 and 1.
     """
     if values.ndim != 1:
-        raise InputError(f"y: shape {values.shape}. Give one label a row, in one dimension.")
+        raise InputError(f"labels: shape {values.shape}. Give one label a row, in one dimension.")
     known = has_label(values)
     if signs_are_classes and values.dtype.kind in "if" and np.array_equal(np.unique(values), [-1, 1]):
         known[:] = True
     given = _of_one_type(values[known])
     if given.dtype.kind == "f" and not np.isfinite(given).all():
-        raise InputError("y: a label is infinity. Give -1 or NaN where there is no label.")
+        raise InputError("labels: one is infinity. Give -1 or NaN where there is no label.")
     classes, numbers = np.unique(given, return_inverse=True)
     if not classes.size:
-        raise InputError("y: no row has a label. Label some rows of each class; -1 (or None) means no label.")
+        raise InputError("labels: no row has one. Label some rows of each class; -1 (or None) means no label.")
     if classes.size == 1:
         raise InputError(
-            f"y: all labels are of one class, {classes[0]!s}. Label some rows of another; -1 means no label."
+            f"labels: all are of one class, {classes[0]!s}. Label some rows of another; -1 means no label."
         )
     labels = np.full(values.size, UNLABELLED, dtype=np.int64)
     labels[known] = numbers
@@ -116,7 +120,7 @@ def has_label(values: NDArray[Any]) -> NDArray[np.bool_]:
         return np.isin(values, _NO_LABEL, invert=True)
     if kind == "O":
         return np.array([not _says_nothing(value) for value in values], dtype=bool)
-    raise InputError(f"y: labels of type {values.dtype}. Give numbers or text.")
+    raise InputError(f"labels: of type {values.dtype}. Give numbers or text.")
 
 
 def _named(
@@ -151,11 +155,11 @@ def _says_nothing(value: object) -> bool:
 
 
 def _of_one_type(given: NDArray[Any]) -> NDArray[Any]:
-    """The labels as an array of numbers or of text; text and numbers among each other are refused."""
+    """The labels as an array of numbers or of text; anything else, or both, is refused."""
     if given.dtype.kind != "O":
         return given
     if all(isinstance(value, str) for value in given):
         return np.array(given.tolist(), dtype=np.str_)
     if all(isinstance(value, _NUMBER) for value in given):
         return np.array(given.tolist())
-    raise InputError("y: labels are neither all text nor all numbers. Give all of them in one type.")
+    raise InputError("labels: neither all text nor all numbers. Give all of them in one type.")

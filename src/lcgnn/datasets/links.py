@@ -98,9 +98,10 @@ def _matrix_or_edges(adjacency: Any) -> Any:
 def _links_of_matrix(matrix: Any, num_nodes: int) -> EdgeList:
     if matrix.shape != (num_nodes, num_nodes):
         raise InputError(
-            f"adjacency: shape {matrix.shape} for {num_nodes} rows of X. Give a square matrix with a row for each."
+            f"adjacency: shape {matrix.shape} for {num_nodes} rows. Give a square matrix with a row for each."
         )
-    entries = coo_array(matrix)
+    entries = coo_array(matrix, copy=True)
+    entries.sum_duplicates()
     values = np.asarray(entries.data, dtype=np.float64)
     bad = ~np.isfinite(values) | (values < 0)
     if bad.any():
@@ -125,12 +126,16 @@ def _links_of_edges(edges: NDArray[Any], num_nodes: int) -> EdgeList:
             f"adjacency: an edge names node {edges[outside][0]}; there are {num_nodes}, counted from 0."
         )
     edges = edges.astype(np.int64)
-    return EdgeList(edges, None, _notes(edges, np.ones(edges.shape[1], dtype=np.float32), num_nodes))
+    return EdgeList(edges, None, _notes(edges, None, num_nodes))
 
 
-def _notes(edges: NDArray[np.int64], weights: NDArray[np.float32], num_nodes: int) -> tuple[str, ...]:
+def _notes(edges: NDArray[np.int64], weights: NDArray[np.float32] | None, num_nodes: int) -> tuple[str, ...]:
     """A sentence if an edge has not the same weight in both directions."""
-    matrix = csr_array((weights, (edges[0], edges[1])), shape=(num_nodes, num_nodes))
+    values = np.ones(edges.shape[1], dtype=np.float32) if weights is None else weights
+    matrix = csr_array((values, (edges[0], edges[1])), shape=(num_nodes, num_nodes))
+    if weights is None:
+        # An edge that is listed twice has been added up.
+        matrix.data[:] = 1
     one_way = (matrix != matrix.T).nnz // 2
     if not one_way:
         return ()

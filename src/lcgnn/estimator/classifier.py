@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from lcgnn.datasets.arrays import class_labels, graph_of, has_label
+from lcgnn.datasets.arrays import all_labels, class_labels, graph_of, has_label
 from lcgnn.datasets.encoding import Encoding
 from lcgnn.datasets.frames import is_frame, table_of
 from lcgnn.datasets.links import links_of
 from lcgnn.datasets.scaling import Scaling, ScalingKind, checksum
-from lcgnn.datasets.splits import hold_out
-from lcgnn.errors import ConfigError, InputError, InputWarning
+from lcgnn.datasets.splits import with_validation
+from lcgnn.errors import ConfigError, InputError, InputWarning, OutputError
 from lcgnn.estimator.storage import Fitted, load_fitted, save_fitted
 from lcgnn.graph import UNLABELLED, Features, Graph
 from lcgnn.methods import Context, Method, create, entries
@@ -120,7 +120,9 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         graph, told = _graph(features, adjacency, labels, classes)
         seed = _seed(self.random_state)
         name, method = self._method()
-        split = hold_out(graph, self.validation_fraction, seed=seed)
+        split = all_labels(graph)
+        if self.validation_fraction:
+            split = with_validation(graph, split, self.validation_fraction, seed)
         fit = method.fit(graph, split, seed, Context(self.device))
         fitted = Fitted(
             model=TrainedModel.of(name, method, graph, fit),
@@ -154,7 +156,7 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         fitted = self._fitted
         if adjacency is None and fitted.rows is not None:
             if checksum(features) == fitted.rows:
-                return fitted.label_distributions
+                return fitted.label_distributions.copy()
             raise InputError(
                 "adjacency is missing: the model was fitted on a graph, and X has other rows. Give the edges "
                 "among them; for none, adjacency=scipy.sparse.csr_array((n, n))."
@@ -181,7 +183,10 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def load(cls, path: str | Path) -> LCGNNClassifier:
         """The classifier that `save` wrote; OutputError names a file that was cut or altered, or is another."""
         fitted, parameters = load_fitted(Path(path))
-        return cls(**parameters)._become(fitted)
+        try:
+            return cls(**parameters)._become(fitted)
+        except TypeError as error:
+            raise OutputError(f"{path} is of another version of lcgnn ({error}). Fit it again.") from error
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -230,7 +235,9 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         validate_data(self, X, skip_check_array=True, reset=False)
         if not is_frame(X):
             raise InputError("X: the model was fitted on a data frame. Give a frame with the same columns.")
-        return encoding.apply(table_of(X, "X"))[0]
+        features, notes = encoding.apply(table_of(X, "X"))
+        _warn(notes)
+        return features
 
     def _matrix(self, X: Any, *, reset: bool) -> Features:
         matrix = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=reset)
@@ -248,10 +255,14 @@ def _graph(
 ) -> tuple[Graph, tuple[str, ...]]:
     """The graph of these rows; what could not be taken as it stands is warned of, and returned."""
     links = links_of(adjacency, labels.size)
-    for note in links.notes:
-        warnings.warn(note, InputWarning, stacklevel=3)
+    _warn(links.notes)
     names = [str(name) for name in classes]
     return graph_of("graph", links, labels, names, features), links.notes
+
+
+def _warn(notes: Iterable[str]) -> None:
+    for note in notes:
+        warnings.warn(note, InputWarning, stacklevel=4)
 
 
 def _column(estimator: BaseEstimator, y: Any, num_rows: int) -> NDArray[Any]:
