@@ -49,7 +49,7 @@ def _class_names(nodes: TableFile, column: str, given: Any) -> tuple[str, ...]:
     if not names:
         raise DataError(
             f"{nodes.path}, column {shown(column)}: no node has a label. Label some nodes of each class, or name "
-            "another column with --label-column."
+            f"another column with {nodes.option('label')}."
         )
     if len(names) == 1:
         raise DataError(
@@ -60,7 +60,7 @@ def _class_names(nodes: TableFile, column: str, given: Any) -> tuple[str, ...]:
         raise DataError(
             f"{nodes.path}, column {shown(column)}: {len(names):,} different labels on {num_labelled:,} nodes. "
             f"A class needs several labels, and at most {MOST_CLASSES:,} classes are possible. "
-            "Is it the right column? Say which with --label-column."
+            f"Is it the right column? Say which with {nodes.option('label')}."
         )
     whole = all(name.removeprefix("-").isdecimal() and name.isascii() and len(name) < 19 for name in names)
     return tuple(sorted(names, key=int) if whole else sorted(names))
@@ -86,7 +86,7 @@ def read_split(nodes: TableFile, column: str | None, labels: NDArray[np.int64], 
     if column is None:
         return Split(np.flatnonzero(labels >= 0), none, none, "all given labels")
     nodes_of = {}
-    hint = f"Correct it, or leave the column out with --ignore-column {column}."
+    hint = f"Correct it, or leave the column out with {nodes.option('ignore', column)}."
     for part, chosen in _parts(nodes, column, hint).items():
         nodes_of[part] = np.flatnonzero(chosen & (labels >= 0))
         unlabelled = int((chosen & (labels < 0)).sum())
