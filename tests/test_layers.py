@@ -25,6 +25,7 @@ ROOMS = (
     "training",
     "methods",
     "evaluation",
+    "trust",
     "diagnosis",
     "artifacts",
     "distributed",

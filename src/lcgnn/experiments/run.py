@@ -32,6 +32,7 @@ from lcgnn.graph import Graph, Split
 from lcgnn.methods import Context, Fit, Method
 from lcgnn.methods.base import Stage
 from lcgnn.training import Progress
+from lcgnn.trust import at_temperature
 
 # Seconds between two checkpoints of a run.
 CHECKPOINT_SECONDS = float(os.environ.get("LCGNN_CHECKPOINT_SECONDS", "15"))
@@ -51,7 +52,11 @@ class Run:
     @cached_property
     def data(self) -> tuple[Graph, Split]:
         graph, own = source(self.spec)
-        return graph, self.spec.split.make(graph, own)
+        return graph, self.divided(graph, own)
+
+    def divided(self, graph: Graph, own: Split) -> Split:
+        """Which labels the run uses for what, given the split that the graph comes with."""
+        return self.spec.split.make(graph, own)
 
     @cached_property
     def method(self) -> Method:
@@ -75,6 +80,10 @@ class Run:
         """Fit from the beginning, or from the checkpoint if there is one."""
         return self.method.fit(*self.data, self.spec.seed, Context(device, checkpoint, progress))
 
+    def checkpoint(self, path: Path) -> CheckpointFile:
+        """Where the run keeps its state until it is done."""
+        return CheckpointFile(path, self.identity, every=CHECKPOINT_SECONDS)
+
     def measured(self, fit: Fit) -> dict[str, Any]:
         """The run's record: what was run, how good every stage is, and with what it was run."""
         graph, split = self.data
@@ -91,8 +100,8 @@ class Run:
             "environment": _environment(),
         }
 
-    def description(self) -> dict[str, Any]:
-        """What a saved model has to say of itself."""
+    def description(self, temperature: float) -> dict[str, Any]:
+        """What a saved model has to say of itself, and at which temperature its answers are to be read."""
         graph, _ = self.data
         described = {
             **self.spec.configuration(),
@@ -100,6 +109,7 @@ class Run:
             "settings": dataclasses.asdict(self.method),
             "classes": graph.class_names,
             "num_features": graph.num_features,
+            "temperature": temperature,
         }
         if self.spec.tables is not None:
             described["encoding"] = read_tables(self.spec.tables).encoding.to_json()
@@ -132,25 +142,27 @@ def execute(
     *,
     device: str = "auto",
     prediction_format: PredictionFormat = "csv",
+    temperature: float = 1.0,
     progress: ProgressCallback | None = None,
 ) -> dict[str, Any]:
     """Carry out a run in a folder of its own and return its record; one that has its record is not repeated.
 
     The folder gets ``result.json``, ``metrics.csv``, ``model.safetensors`` and ``predictions.csv`` (or
-    ``.parquet``). The result is written last: if it is there, so is the rest.
+    ``.parquet``), with the probabilities at the temperature. The result is written last: if it is there, so is the
+    rest.
     """
     run = Run(spec)
-    finished = _finished(folder, run.identity)
-    if finished:
+    finished = finished_record(folder / "result.json", run.identity)
+    if finished and finished.get("temperature", 1.0) == temperature:
         return finished
-    checkpoint = CheckpointFile(folder / "checkpoint.safetensors", run.identity, every=CHECKPOINT_SECONDS)
+    checkpoint = run.checkpoint(folder / "checkpoint.safetensors")
     fit = run.fit(checkpoint, device, progress)
-    record = run.measured(fit)
+    record = {**run.measured(fit), "temperature": temperature}
     graph, split = run.data
-    save_model(folder / "model.safetensors", fit, run.description())
+    save_model(folder / "model.safetensors", fit, run.description(temperature))
     save_metrics(folder / "metrics.csv", fit)
     save = save_predictions if spec.tables is None else save_answers
-    save(folder / f"predictions.{prediction_format}", fit, graph, split)
+    save(folder / f"predictions.{prediction_format}", _calibrated(fit, temperature), graph, split)
     write_json(folder / "result.json", record)
     checkpoint.delete()
     return record
@@ -164,16 +176,24 @@ def keep_record(
     found = store.find(run.identity)
     if found:
         return found
-    checkpoint = CheckpointFile(store.checkpoint(run.identity), run.identity, every=CHECKPOINT_SECONDS)
+    checkpoint = run.checkpoint(store.checkpoint(run.identity))
     record = run.measured(run.fit(checkpoint, device, progress))
     store.add(record)
     checkpoint.delete()
     return record
 
 
-def _finished(folder: Path, identity: str) -> dict[str, Any] | None:
+def _calibrated(fit: Fit, temperature: float) -> Fit:
+    """The fit with its answer at a temperature."""
+    last = fit.stages[-1]
+    tempered = dataclasses.replace(last, label_distribution=at_temperature(last.label_distribution, temperature))
+    return dataclasses.replace(fit, stages=(*fit.stages[:-1], tempered))
+
+
+def finished_record(path: Path, identity: str) -> dict[str, Any] | None:
+    """What a run left behind when it was done, unless it was another one."""
     try:
-        record: dict[str, Any] = read_json(folder / "result.json")
+        record: dict[str, Any] = read_json(path)
     except OutputError:
         return None
     return record if record.get("run") == identity else None
