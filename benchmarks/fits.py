@@ -11,7 +11,7 @@ import torch
 from benchmarks.measure import in_words, machine, write
 from lcgnn.datasets import load
 from lcgnn.evaluation import accuracy
-from lcgnn.experiments.spec import load_experiment
+from lcgnn.experiments.library import load_experiment
 from lcgnn.methods import create
 
 # What a fit may take at most, in seconds.

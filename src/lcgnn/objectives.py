@@ -7,7 +7,7 @@ distribution that is finally reported.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import final
 
 import torch
@@ -23,7 +23,7 @@ from lcgnn.kernels.objective import (
     label_consistency_loss,
     label_consistency_scores,
 )
-from lcgnn.sparse import SparseMatrix
+from lcgnn.sparse import SelectedRows, SparseMatrix
 
 
 class Objective(ABC):
@@ -86,26 +86,38 @@ class AdjacencyAggregation(Objective):
     r"""The paper's ablation without label consistency: :math:`\hat Z = \hat A Z`, cross-entropy.
 
     Rows of A-hat do not sum to one, and neither do those of A-hat Z: the loss takes them as they are, as the
-    authors' code does, and only the reported distribution is normalised.
+    authors' code does, and only the reported distribution is normalised. Loss and scores look at a few nodes, so
+    only these and their neighbours are computed.
     """
 
     labels: Tensor
     train: Tensor
     adjacency: SparseMatrix
+    _rows: dict[int, tuple[Tensor, SelectedRows]] = field(default_factory=dict, init=False, repr=False)
 
     def loss(self, logits: Tensor) -> Tensor:
-        return consistency.classification_loss(self._aggregated(logits), self.labels, self.train)
+        return _cross_entropy_of(self._aggregated_at(self.train, logits), self.labels[self.train])
 
     def scores(self, logits: Tensor, nodes: Tensor) -> tuple[float, int]:
-        aggregated = self._aggregated(logits)
-        loss = consistency.classification_loss(aggregated, self.labels, nodes).item()
-        return loss, int((aggregated[nodes].argmax(dim=1) == self.labels[nodes]).sum())
+        aggregated, labels = self._aggregated_at(nodes, logits), self.labels[nodes]
+        loss = _cross_entropy_of(aggregated, labels).item()
+        return loss, int((aggregated.argmax(dim=1) == labels).sum())
 
     def distribution(self, logits: Tensor) -> Tensor:
-        return consistency.row_normalize(self._aggregated(logits))
+        return consistency.row_normalize(self.adjacency @ torch.softmax(logits, dim=1))
 
-    def _aggregated(self, logits: Tensor) -> Tensor:
-        return self.adjacency @ torch.softmax(logits, dim=1)
+    def _aggregated_at(self, nodes: Tensor, logits: Tensor) -> Tensor:
+        """(nodes, C) the rows of A-hat Z."""
+        if id(nodes) not in self._rows:
+            # The nodes are kept as well: as long as they live, no other tensor has their id.
+            self._rows[id(nodes)] = (nodes, SelectedRows.of(self.adjacency.matrix, nodes))
+        rows = self._rows[id(nodes)][1]
+        return rows.matrix @ torch.softmax(logits.index_select(0, rows.columns), dim=1)
+
+
+def _cross_entropy_of(distribution: Tensor, labels: Tensor) -> Tensor:
+    every = torch.arange(labels.shape[0], device=labels.device)
+    return consistency.classification_loss(distribution, labels, every)
 
 
 @final

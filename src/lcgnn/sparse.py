@@ -104,6 +104,32 @@ class _ProductPlus(torch.autograd.Function):
         return ctx.sparse.transpose @ grad_output.contiguous(), grad_output.sum(dim=0), None
 
 
+@dataclass(frozen=True, eq=False)
+class SelectedRows:
+    """Some rows of a sparse matrix, cut down to the columns in which they have an entry.
+
+    Their product with a dense matrix reads only the rows of it that those columns name.
+
+    Args:
+        columns: (M,) the columns, ascending.
+        matrix: (rows, M) the entries.
+    """
+
+    columns: Tensor
+    matrix: SparseMatrix
+
+    @classmethod
+    def of(cls, matrix: Tensor, rows: Tensor) -> SelectedRows:
+        """From a CSR tensor and the numbers of the rows."""
+        offsets, columns, values = (
+            part.cpu().numpy() for part in (matrix.crow_indices(), matrix.col_indices(), matrix.values())
+        )
+        chosen = csr_array((values, columns, offsets), shape=tuple(matrix.shape))[rows.cpu().numpy()]
+        used = np.unique(chosen.indices)
+        cut = csr_array(chosen[:, used])
+        return cls(torch.from_numpy(used.astype(np.int64)).to(rows.device), SparseMatrix.of(cut, rows.device))
+
+
 class GraphTensors:
     """A graph as the models see it on a device; each form is made on first use and kept.
 

@@ -1,16 +1,11 @@
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from lcgnn.errors import ConfigError
-from lcgnn.experiments.spec import (
-    RunSpec,
-    SplitSpec,
-    fingerprint,
-    load_experiment,
-    packaged_experiments,
-    paper_results,
-)
+from lcgnn.experiments.library import load_experiment, packaged_experiments, paper_results
+from lcgnn.experiments.spec import RunSpec, SplitSpec, fingerprint
 
 GOOD = """
 title = "Mine"
@@ -73,6 +68,15 @@ def test_a_deterministic_method_runs_once_a_draw(tmp_path: Path) -> None:
         2,
         0,
     ]
+
+
+def test_a_column_may_ask_for_more_seeds_and_the_command_line_for_fewer(tmp_path: Path) -> None:
+    content = GOOD.replace("labels_per_class = 5", 'split = "random"\ndraws = 3\nseeds = 6')
+    (tmp_path / "mine.toml").write_text(content + '[[columns]]\ndataset = "citeseer"\n')
+    experiment = load_experiment(str(tmp_path / "mine.toml"))
+    counts = Counter(run.dataset for run in experiment.all_runs() if not run.settings)
+    assert counts == {"cora": 6, "citeseer": 2}
+    assert Counter(run.dataset for run in experiment.all_runs(1) if not run.settings) == {"cora": 1, "citeseer": 1}
 
 
 def test_a_file_of_ones_own_is_an_experiment(tmp_path: Path) -> None:

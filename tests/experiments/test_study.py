@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from lcgnn.experiments.spec import Experiment, load_experiment
+from lcgnn.experiments.library import load_experiment
+from lcgnn.experiments.spec import Experiment
 from lcgnn.experiments.study import gather, records_of
 
 STUDY = """
@@ -46,12 +47,35 @@ def record(experiment: Experiment, seed: int, draw: int, base: float, final: flo
 
 
 def test_the_records_of_all_draws_make_one_cell(experiment: Experiment) -> None:
-    records = [record(experiment, seed, seed % 2, 0.5 + seed / 10, 0.6 + seed / 10) for seed in (3, 0, 2, 1)]
+    records = [record(experiment, seed, seed % 2, 0.5 + seed / 10, 0.6 + seed / 10) for seed in (1, 0)]
     cells = gather(experiment, records)
-    assert cells["base", 0].accuracies == pytest.approx({0: 0.5, 1: 0.6, 2: 0.7, 3: 0.8})
+    assert cells["base", 0].accuracies == pytest.approx({0: 0.5, 1: 0.6})
     difference = cells["LC", 0].difference
     assert difference is not None
-    assert (difference.count, difference.mean) == (4, pytest.approx(0.1))
+    assert (difference.count, difference.mean) == (2, pytest.approx(0.1))
+
+
+def test_seeds_that_share_a_draw_count_as_one(experiment: Experiment) -> None:
+    records = [record(experiment, seed, seed % 2, 0.5 + seed / 10, 0.6 + seed / 5) for seed in (3, 0, 2, 1)]
+    cells = gather(experiment, records)
+    assert cells["base", 0].accuracies == pytest.approx({0: 0.6, 1: 0.7})
+    difference = cells["LC", 0].difference
+    assert difference is not None
+    assert (difference.count, difference.mean) == (2, pytest.approx(0.25))
+
+
+def test_a_column_may_count_one_fifth_of_the_nodes(tmp_path: Path) -> None:
+    study = STUDY.replace('split = "random"', "fifth = 2").replace("draws = 2\n", "")
+    (tmp_path / "fifths.toml").write_text(study)
+    experiment = load_experiment(str(tmp_path / "fifths.toml"))
+    assert experiment.by_consistency
+    measured, older = record(experiment, 0, 0, 0.5, 0.6), record(experiment, 1, 0, 0.5, 0.6)
+    for stage, correct in zip(measured["stages"], (1, 3), strict=True):
+        stage["fifths"] = [{"nodes": 9, "correct": 9}, {"nodes": 4, "correct": correct}]
+    cells = gather(experiment, [measured, older])
+    assert cells["base", 0].accuracies == {0: 0.25}
+    assert cells["LC", 0].difference is not None
+    assert cells["LC", 0].difference.mean == 0.5
 
 
 def test_a_seed_counts_only_on_the_draw_whose_turn_it_has(experiment: Experiment) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from lcgnn.datasets import DATASETS, DatasetInfo
-from lcgnn.experiments.spec import Experiment, fingerprint, load_experiment
+from lcgnn.experiments.library import load_experiment
+from lcgnn.experiments.spec import Experiment, fingerprint
 from lcgnn.experiments.store import Store, write_pack
 
 # What no page may run, put wherever a name can come from a file.

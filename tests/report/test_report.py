@@ -10,7 +10,7 @@ import pytest
 from lcgnn.cli import main
 from lcgnn.errors import OutputError
 from lcgnn.evaluation import PairedDifference
-from lcgnn.experiments.spec import load_experiment
+from lcgnn.experiments.library import load_experiment
 from lcgnn.experiments.store import Store
 from lcgnn.report.diagnostic_figures import curves_figure
 from lcgnn.report.html import render

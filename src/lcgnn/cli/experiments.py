@@ -19,7 +19,7 @@ def reproduce(
     experiments: Annotated[
         list[str],
         typer.Argument(
-            help="Tables of the paper (table2, table3, table4), experiments beyond it (few_labels_cora, "
+            help="Of the paper (table1, table2, table3, table4, figure1), beyond it (few_labels_cora, "
             "sensitivity_lambda, ...), 'all', or TOML files of your own."
         ),
     ],
@@ -40,7 +40,7 @@ def reproduce(
     records: Annotated[Path, typer.Option(help="Folder for the records of single runs.")] = Path("runs/records"),
     results: Annotated[Path, typer.Option(help="Folder for the tables and the packed records.")] = Path("results"),
 ) -> None:
-    """Run experiments and write their tables beside the paper's.
+    """Run experiments and write their tables beside the paper's, and a page with plots.
 
     Runs that have a record are not repeated, so a stopped command continues when it is given again.
 
@@ -50,7 +50,9 @@ def reproduce(
     from lcgnn.display import out as console
     from lcgnn.experiments.board import temporary_board
     from lcgnn.experiments.reproduce import Reproduction
+    from lcgnn.report.html import write_page
     from lcgnn.report.markdown import write_tables
+    from lcgnn.report.page import Report
 
     reproduction = Reproduction.of(experiments, seeds, only or [], records, results)
     for dataset in reproduction.datasets():
@@ -66,9 +68,15 @@ def reproduce(
         command = shlex.join(["lcgnn", *sys.argv[1:]])
         console.print(f"Stopped. What is done is kept. To continue: {command}", soft_wrap=True)
         raise
+    reproduction.measure()
     for path, markdown in write_tables(reproduction):
         console.print(f"\n{markdown}", soft_wrap=True, markup=False)
-        console.print(f"\nWritten to {path} and packed beside it.", soft_wrap=True)
+        console.print(f"\nWritten to {path}.", soft_wrap=True, markup=False)
+    if reproduction.experiments:
+        page = results / "report.html"
+        own = [name for name in experiments if name.endswith(".toml")]
+        write_page(Report.of(own, records, results), page)
+        console.print(f"\nPage with plots: {page}    All tables in one file: lcgnn report", soft_wrap=True)
 
 
 results_app = typer.Typer(help="Records of runs that were made.", no_args_is_help=True)

@@ -21,22 +21,12 @@ def datasets(
     """
     from lcgnn.datasets import load, names
     from lcgnn.display import datasets_table, err, out
+    from lcgnn.experiments.statistics import statistics_of
 
     rows = []
     for name in names():
         fetch(name, err)
-        graph, split = load(name)
-        rows.append(
-            {
-                "name": name,
-                "nodes": graph.num_nodes,
-                "raw_links": graph.num_source_links,
-                "edges": graph.num_edges,
-                "classes": graph.num_classes,
-                "features": graph.num_features,
-                "label_rate": len(split.train) / graph.num_nodes,
-            }
-        )
+        rows.append({"name": name, **statistics_of(*load(name))})
     if as_json:
         print(json.dumps(rows, indent=2))
         return

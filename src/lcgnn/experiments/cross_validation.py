@@ -20,6 +20,7 @@ from lcgnn.experiments.runner import run_jobs
 from lcgnn.experiments.spec import RunSpec
 from lcgnn.files import write_json
 from lcgnn.graph import Graph, Split
+from lcgnn.methods import Context
 from lcgnn.trust import Assessment, HeldOut
 
 # Parts that the labels are divided into: on graphs of so many numbers (entries of features and adjacency) at most.
@@ -128,7 +129,7 @@ def _carry_out(folder: Path, device: str, run: FoldRun, progress: ProgressCallba
     if finished:
         return finished
     checkpoint = run.checkpoint(path.with_suffix(".safetensors"))
-    fit = run.fit(checkpoint, device, progress)
+    fit = run.fit(Context(device, checkpoint, progress=progress))
     _, split = run.data
     result = {
         "run": run.identity,

@@ -10,10 +10,13 @@ from typing import Any
 
 from lcgnn.errors import ConfigError
 from lcgnn.experiments.board import Board
+from lcgnn.experiments.library import load, packaged
 from lcgnn.experiments.runner import available_cores
-from lcgnn.experiments.spec import Experiment, RunSpec, load_experiment, packaged_experiments
+from lcgnn.experiments.spec import Experiment, RunSpec
+from lcgnn.experiments.statistics import Statistics
 from lcgnn.experiments.store import Store
 from lcgnn.experiments.study import missing_runs, records_of, run_missing
+from lcgnn.files import write_json
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,7 @@ class Reproduction:
     Args:
         experiments: As their files have them; these are what the tables show.
         chosen: The same, but only with the rows that are to be run.
+        statistics: Tables that need no runs.
         seeds: Of every cell; None for what each experiment says.
         store: Of the records.
         results: Folder for tables and packed records.
@@ -30,6 +34,7 @@ class Reproduction:
 
     experiments: tuple[Experiment, ...]
     chosen: tuple[Experiment, ...]
+    statistics: tuple[Statistics, ...]
     seeds: int | None
     store: Store
     results: Path
@@ -41,15 +46,24 @@ class Reproduction:
         """Check the names and open the store."""
         if seeds is not None and seeds < 1:
             raise ConfigError(f"At least one seed is needed, not {seeds}.")
-        expanded = [name for given in names for name in (packaged_experiments() if given == "all" else [given])]
-        experiments = tuple(load_experiment(name) for name in dict.fromkeys(expanded))
+        expanded = [name for given in names for name in (packaged() if given == "all" else [given])]
+        found = [load(name) for name in dict.fromkeys(expanded)]
+        experiments = tuple(item for item in found if isinstance(item, Experiment))
+        statistics = tuple(item for item in found if isinstance(item, Statistics))
         packs = (results / f"{experiment.name}.jsonl" for experiment in experiments)
         store = Store(records, [pack for pack in packs if pack.exists()])
-        return cls(experiments, tuple(_chosen(item, methods) for item in experiments), seeds, store, results)
+        chosen = tuple(_chosen(item, methods) for item in experiments)
+        return cls(experiments, chosen, statistics, seeds, store, results)
 
     def datasets(self) -> list[str]:
         """The datasets that are needed."""
-        return sorted({column.dataset for item in self.chosen for column in item.columns})
+        of_runs = {column.dataset for item in self.chosen for column in item.columns}
+        return sorted(of_runs.union(*(item.datasets for item in self.statistics)))
+
+    def measure(self) -> None:
+        """Count what needs no runs, and keep it in the folder of the results."""
+        for item in self.statistics:
+            write_json(self.results / f"{item.name}.json", item.measure())
 
     def missing(self) -> list[RunSpec]:
         """The runs that have no record."""
@@ -72,6 +86,7 @@ class Reproduction:
         """Do them, yielding (position, record) as they finish."""
         count = min(workers or available_cores(), max(len(specs), 1))
         yield from run_missing(specs, self.store, board, workers=count, device=device, scheduler=scheduler)
+        self.store.forget_first_phases()
 
 
 def _chosen(experiment: Experiment, methods: Sequence[str]) -> Experiment:

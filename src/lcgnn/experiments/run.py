@@ -76,9 +76,17 @@ class Run:
             }
         )
 
-    def fit(self, checkpoint: CheckpointFile, device: str, progress: ProgressCallback | None) -> Fit:
-        """Fit from the beginning, or from the checkpoint if there is one."""
-        return self.method.fit(*self.data, self.spec.seed, Context(device, checkpoint, progress))
+    @cached_property
+    def first_phase(self) -> str | None:
+        """A hash of everything that determines the first of several phases; None if no other run may have it."""
+        settings = self.method.first_phase_settings()
+        graph, split = self.data
+        data = {"graph": graph.checksum, "split": split.checksum, "seed": self.spec.seed}
+        return None if settings is None else fingerprint({**settings, **data})
+
+    def fit(self, context: Context) -> Fit:
+        """Fit from the beginning, or from where the context's files say that it was."""
+        return self.method.fit(*self.data, self.spec.seed, context)
 
     def checkpoint(self, path: Path) -> CheckpointFile:
         """Where the run keeps its state until it is done."""
@@ -156,7 +164,7 @@ def execute(
     if finished and finished.get("temperature", 1.0) == temperature:
         return finished
     checkpoint = run.checkpoint(folder / "checkpoint.safetensors")
-    fit = run.fit(checkpoint, device, progress)
+    fit = run.fit(Context(device, checkpoint, progress=progress))
     record = {**run.measured(fit), "temperature": temperature}
     graph, split = run.data
     save_model(folder / "model.safetensors", fit, run.description(temperature))
@@ -171,13 +179,18 @@ def execute(
 def keep_record(
     spec: RunSpec, store: Store, *, device: str = "auto", progress: ProgressCallback | None = None
 ) -> dict[str, Any]:
-    """Carry out a run for its record alone, unless the store has it."""
+    """Carry out a run for its record alone, unless the store has it.
+
+    Runs that have their first phase in common begin with its state if it is in the store.
+    """
     run = Run(spec)
     found = store.find(run.identity)
     if found:
         return found
     checkpoint = run.checkpoint(store.checkpoint(run.identity))
-    record = run.measured(run.fit(checkpoint, device, progress))
+    shared = run.first_phase
+    first_phase = CheckpointFile(store.first_phase(shared), shared) if shared else None
+    record = run.measured(run.fit(Context(device, checkpoint, first_phase, progress)))
     store.add(record)
     checkpoint.delete()
     return record

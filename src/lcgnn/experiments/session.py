@@ -115,7 +115,7 @@ def plan(
     resolve_device(device)
     graph, own = source(spec)
     if validation is None:
-        validation = _sensible_validation(spec, graph, spec.split.make(graph, own))
+        validation = spec.split.validation or _sensible_validation(spec, graph, spec.split.make(graph, own))
     spec = dataclasses.replace(spec, split=dataclasses.replace(spec.split, validation=validation))
     made = spec.split.make(graph, own)
     if not made.validation.size:

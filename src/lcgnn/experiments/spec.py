@@ -1,4 +1,4 @@
-"""What is to be run: one run, and a whole experiment of them read from TOML."""
+"""What is to be run: one run, and a whole experiment of them."""
 
 from __future__ import annotations
 
@@ -7,16 +7,13 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from importlib import resources
-from pathlib import Path
+from itertools import zip_longest
 from typing import Any, Literal
 
 from lcgnn import datasets
 from lcgnn.datasets.splits import first_per_class, random_split, with_validation
 from lcgnn.datasets.tables import Tables
 from lcgnn.errors import ConfigError
-from lcgnn.files import read_toml
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Method, create, entry
 
@@ -116,11 +113,15 @@ class Column:
         dataset: Its name.
         split: Which labels.
         draws: With a random split, so many draws take turns over the seeds; 0 for the same split every time.
+        seeds: Of its cells, where the experiment's are not enough; None for the experiment's.
+        fifth: 1 to 5 counts only the test nodes in that fifth of label consistency; None counts all.
     """
 
     dataset: str
     split: SplitSpec
     draws: int = 0
+    seeds: int | None = None
+    fifth: int | None = None
 
     def split_for(self, seed: int) -> SplitSpec:
         """The split that a seed is run on."""
@@ -130,7 +131,9 @@ class Column:
     def title(self) -> str:
         name = datasets.DATASETS[self.dataset].title
         labels = self.split.labels_per_class
-        return name if labels is None else f"{name}, {labels} label{'' if labels == 1 else 's'}"
+        if labels is not None:
+            name = f"{name}, {labels} label{'' if labels == 1 else 's'}"
+        return name if self.fifth is None else f"{name}, consistency {20 * self.fifth - 20}–{20 * self.fifth} %"
 
 
 @dataclass(frozen=True)
@@ -175,10 +178,16 @@ class Experiment:
         """Whether the paper gives a figure for any of its cells."""
         return any(reported for row in self.rows for reported in row.paper)
 
-    def runs(self, row: Row, column: Column, seeds: int) -> list[RunSpec]:
-        """The runs behind one cell; a method whose seeds all give the same runs once."""
+    @property
+    def by_consistency(self) -> bool:
+        """Whether its columns are fifths of the nodes by their label consistency."""
+        return all(column.fifth for column in self.columns)
+
+    def runs(self, row: Row, column: Column, seeds: int | None = None) -> list[RunSpec]:
+        """The runs behind one cell, from so many seeds or its own number; a deterministic method runs once."""
         method = create(row.method, column.dataset, **row.settings)
-        count = 1 if method.deterministic and not column.draws else seeds
+        once = method.deterministic and not column.draws
+        count = 1 if once else seeds or column.seeds or self.seeds
         return [
             RunSpec(column.dataset, row.method, seed, row.settings, column.split_for(seed))
             for seed in range(count)
@@ -197,96 +206,8 @@ class Experiment:
             for draw in range(max(column.draws, 1))
         ]
 
-    def all_runs(self, seeds: int) -> Iterator[RunSpec]:
+    def all_runs(self, seeds: int | None = None) -> Iterator[RunSpec]:
         """Every run of the experiment, seed by seed, so that early results cover the whole table."""
         cells = [self.runs(row, column, seeds) for row in self.rows for column in self.columns]
-        for seed in range(seeds):
-            yield from (cell[seed] for cell in cells if seed < len(cell))
-
-
-def load_experiment(name: str) -> Experiment:
-    """An experiment of the paper by its name, or any by the path of its TOML file."""
-    if name in packaged_experiments():
-        return packaged_experiments()[name]
-    path = Path(name)
-    if path.suffix == ".toml":
-        return _experiment(path.stem, read_toml(path), str(path))
-    raise ConfigError(
-        f"There is no experiment {name!r}. There are {', '.join(packaged_experiments())}, and any .toml file."
-    )
-
-
-@cache
-def packaged_experiments() -> dict[str, Experiment]:
-    """The experiments of the package by name: the tables of the paper, then what goes beyond it."""
-    found = {}
-    for folder in ("paper", "beyond"):
-        files = resources.files("lcgnn.experiments").joinpath(folder).iterdir()
-        for file in sorted((file for file in files if file.name.endswith(".toml")), key=lambda file: file.name):
-            name = file.name.removesuffix(".toml")
-            found[name] = _experiment(name, read_toml(file), file.name)
-    return found
-
-
-@cache
-def paper_results() -> dict[tuple[str, str, int | None], Reported]:
-    """What the paper reports by method, dataset and labels per class (None: the whole public split)."""
-    return {
-        (row.reported_as, column.dataset, column.split.labels_per_class): reported
-        for experiment in packaged_experiments().values()
-        for row in experiment.rows
-        for column, reported in zip(experiment.columns, row.paper, strict=True)
-        if reported
-    }
-
-
-def _experiment(name: str, content: Mapping[str, Any], place: str) -> Experiment:
-    """An experiment from the content of its file, every name in it checked."""
-    try:
-        columns = tuple(_column(item) for item in content["columns"])
-        rows = tuple(_row(item, len(columns)) for item in content["rows"])
-        experiment = Experiment(
-            name,
-            str(content.get("title", name)),
-            str(content.get("note", "")),
-            columns,
-            rows,
-            int(content.get("seeds", 10)),
-        )
-        for row in rows:
-            if row.compare is not None and row.compare not in {other.name for other in rows}:
-                raise ConfigError(f"row {row.name!r} is compared with {row.compare!r}, which is no row")
-            for column in columns:
-                experiment.runs(row, column, 1)
-    except KeyError as error:
-        raise ConfigError(f"{place}: {error.args[0]!r} is missing.") from error
-    except (TypeError, ValueError, AttributeError) as error:
-        raise ConfigError(f"{place}: {error}.") from error
-    except ConfigError as error:
-        raise ConfigError(f"{place}: {error}") from error
-    return experiment
-
-
-def _column(item: Mapping[str, Any]) -> Column:
-    dataset = item["dataset"]
-    if dataset not in datasets.DATASETS:
-        raise ConfigError(f"There is no dataset {dataset!r}; there are {', '.join(datasets.DATASETS)}.")
-    split = SplitSpec(item.get("split", "public"), item.get("labels_per_class"), item.get("split_seed", 0))
-    draws = item.get("draws", 0)
-    if draws and split.kind != "random":
-        raise ConfigError(f"draws = {draws} needs split = 'random'")
-    return Column(dataset, split, draws)
-
-
-def _row(item: Mapping[str, Any], num_columns: int) -> Row:
-    paper = tuple(Reported(*value) if value else None for value in item.get("paper", [[]] * num_columns))
-    if len(paper) != num_columns:
-        raise ConfigError(f"row {item['name']!r} has {len(paper)} figures of the paper for {num_columns} columns")
-    return Row(
-        item["name"],
-        item["method"],
-        item.get("stage"),
-        item.get("settings", {}),
-        item.get("compare"),
-        paper,
-    )
+        for of_a_seed in zip_longest(*cells):
+            yield from (run for run in of_a_seed if run is not None)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -13,7 +14,7 @@ from lcgnn.evaluation import PairedDifference, Summary
 from lcgnn.experiments.board import Board
 from lcgnn.experiments.run import ProgressCallback, Run, keep_record
 from lcgnn.experiments.runner import run_jobs, run_on_cluster
-from lcgnn.experiments.spec import Experiment, Reported, Row, RunSpec, fingerprint
+from lcgnn.experiments.spec import Column, Experiment, Reported, RunSpec, fingerprint
 from lcgnn.experiments.store import Store
 
 
@@ -22,7 +23,7 @@ class Cell:
     """What one row gave in one column.
 
     Args:
-        accuracies: Test accuracy by seed.
+        accuracies: Test accuracy by seed; where several seeds share a draw of the labels, their mean by draw.
         seconds: Training time by seed, of the whole run.
         paper: What the paper reports.
         difference: From the row that it is compared with, over the seeds that both have.
@@ -42,7 +43,7 @@ def missing_runs(experiments: Sequence[Experiment], seeds: int | None, store: St
     """The runs of the experiments that have no record, each once."""
     missing: dict[str, RunSpec] = {}
     for experiment in experiments:
-        for spec in experiment.all_runs(seeds or experiment.seeds):
+        for spec in experiment.all_runs(seeds):
             identity = Run(spec).identity
             if identity not in missing and store.find(identity) is None:
                 missing[identity] = spec
@@ -84,19 +85,22 @@ def _carry_out(folder: Path, device: str, spec: RunSpec, progress: ProgressCallb
 def gather(experiment: Experiment, records: Iterable[dict[str, Any]]) -> dict[tuple[str, int], Cell]:
     """The experiment's cells by row name and column number, from the records that there are."""
     found = _by_cell(experiment, records)
-    cells = {}
-    for row in experiment.rows:
-        for position in range(len(experiment.columns)):
-            own = found[row.name, position]
-            if own:
-                accuracies = _accuracies(own, row.stage)
-                cells[row.name, position] = Cell(
-                    accuracies,
-                    [record["seconds"] for record in own],
-                    row.paper[position],
-                    _compared(experiment, row, accuracies, found, position),
-                )
-    return cells
+    measured = {
+        (row.name, position): _accuracies(found[row.name, position], row.stage, column)
+        for row in experiment.rows
+        for position, column in enumerate(experiment.columns)
+    }
+    return {
+        (row.name, position): Cell(
+            _by_draw(measured[row.name, position], column),
+            [record["seconds"] for record in found[row.name, position]],
+            row.paper[position],
+            _compared(measured[row.name, position], measured.get((row.compare or "", position), {}), column),
+        )
+        for row in experiment.rows
+        for position, column in enumerate(experiment.columns)
+        if measured[row.name, position]
+    }
 
 
 def records_of(experiment: Experiment, records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -152,10 +156,24 @@ def _configuration_key(content: Mapping[str, Any]) -> str:
     return fingerprint({key: content[key] for key in ("dataset", "method", "settings", "split")})
 
 
-def _accuracies(records: list[dict[str, Any]], stage: str | None) -> dict[int, float]:
+def _accuracies(records: list[dict[str, Any]], stage: str | None, column: Column) -> dict[int, float]:
+    """Test accuracy by seed, of the stage and the nodes that count; a seed that did not measure it is left out."""
     return {
-        record["seed"]: item["test_accuracy"] for record in records for item in _counting(record["stages"], stage)
+        record["seed"]: accuracy
+        for record in records
+        for item in _counting(record["stages"], stage)
+        if (accuracy := _accuracy(item, column.fifth)) is not None
     }
+
+
+def _accuracy(stage: Mapping[str, Any], fifth: int | None) -> float | None:
+    if fifth is None:
+        accuracy: float | None = stage["test_accuracy"]
+        return accuracy
+    fifths = stage.get("fifths")
+    if not fifths or not fifths[fifth - 1]["nodes"]:
+        return None
+    return float(fifths[fifth - 1]["correct"] / fifths[fifth - 1]["nodes"])
 
 
 def _counting(stages: list[dict[str, Any]], name: str | None) -> list[dict[str, Any]]:
@@ -163,18 +181,20 @@ def _counting(stages: list[dict[str, Any]], name: str | None) -> list[dict[str, 
     return stages[-1:] if name is None else [stage for stage in stages if stage["name"] == name]
 
 
-def _compared(
-    experiment: Experiment,
-    row: Row,
-    accuracies: dict[int, float],
-    found: dict[tuple[str, int], list[dict[str, Any]]],
-    position: int,
-) -> PairedDifference | None:
-    if row.compare is None:
-        return None
-    other = next(item for item in experiment.rows if item.name == row.compare)
-    others = _accuracies(found[other.name, position], other.stage)
-    common = sorted(accuracies.keys() & others.keys())
+def _by_draw(accuracies: Mapping[int, float], column: Column) -> dict[int, float]:
+    """The mean of the seeds that share a draw: they are not independent of each other, draws are."""
+    if not column.draws:
+        return dict(accuracies)
+    of_draw: dict[int, list[float]] = {}
+    for seed, accuracy in accuracies.items():
+        of_draw.setdefault(seed % column.draws, []).append(accuracy)
+    return {draw: fmean(of_draw[draw]) for draw in sorted(of_draw)}
+
+
+def _compared(own: Mapping[int, float], other: Mapping[int, float], column: Column) -> PairedDifference | None:
+    """The difference over the seeds that both have."""
+    common = own.keys() & other.keys()
     if not common:
         return None
-    return PairedDifference.between([accuracies[seed] for seed in common], [others[seed] for seed in common])
+    pairs = [_by_draw({seed: item[seed] for seed in common}, column) for item in (own, other)]
+    return PairedDifference.between(*([pair[key] for key in sorted(pair)] for pair in pairs))

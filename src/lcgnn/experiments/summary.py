@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from lcgnn.evaluation import PairedDifference, Summary
+from lcgnn.experiments.library import paper_results
 from lcgnn.experiments.session import Session
-from lcgnn.experiments.spec import Reported, paper_results
+from lcgnn.experiments.spec import Reported
 from lcgnn.files import write_json
 from lcgnn.methods import entry
 from lcgnn.trust import Assessment

@@ -66,11 +66,13 @@ class Context:
     Args:
         device: A torch device, or "auto" for a GPU where there is one.
         checkpoint: Saves the state every so often; a fit that finds its own state continues from it.
+        first_phase: Keeps the state after the first of several phases, for fits that have it in common.
         progress: Called after every epoch.
     """
 
     device: str = "auto"
     checkpoint: CheckpointFile | None = None
+    first_phase: CheckpointFile | None = None
     progress: Callable[[Progress], None] | None = None
 
 
@@ -87,6 +89,10 @@ class Method(ABC):
     @abstractmethod
     def fit(self, graph: Graph, split: Split, seed: int = 0, context: Context | None = None) -> Fit:
         """Learn from the labels in ``split.train`` and choose by ``split.validation``; never read others."""
+
+    def first_phase_settings(self) -> dict[str, Any] | None:
+        """What determines the first of several phases, for methods that may have it in common; None if nothing."""
+        return None
 
 
 def setting(default: Any, help: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import torch
@@ -74,6 +74,12 @@ class TwoPhase(Method):
         fit = fit_in_phases(network, tensors, split, seed, context, phases)
         return replace(fit, tensors={**fit.tensors, "class_agreement": _agreement(network, tensors, fit)})
 
+    def first_phase_settings(self) -> dict[str, Any] | None:
+        if self.aggregation is None:
+            return None
+        shared = {key: value for key, value in asdict(self).items() if key not in _SECOND_PHASE_SETTINGS}
+        return {"network": type(self).__qualname__, "phase": asdict(self.base_phase()), **shared}
+
     def base_phase(self) -> Phase:
         """The first phase. Where the last epoch is kept in the end, no validation label is read here either."""
         return Phase(
@@ -111,6 +117,16 @@ class TwoPhase(Method):
             objective = cross_entropy
         return [*phases, (second, objective)]
 
+
+# The first phase depends on none of these but through ``base_phase``.
+_SECOND_PHASE_SETTINGS = {
+    "aggregation",
+    "consistency_weight",
+    "reduction",
+    "epochs",
+    "selection",
+    "base_selection",
+}
 
 _PHASE_NAMES = {"consistency": "label consistency", "adjacency": "adjacency", "none": "control"}
 

@@ -33,6 +33,7 @@ def fit_in_phases(
         nodes_on(graph, split.validation),
         seed,
         checkpoint=context.checkpoint,
+        first_phase=context.first_phase,
         progress=context.progress,
     )
     stages = []

@@ -9,7 +9,8 @@ from importlib import resources
 from typing import Literal
 
 from lcgnn.evaluation import PairedDifference
-from lcgnn.experiments.spec import Experiment, load_experiment
+from lcgnn.experiments.library import load_experiment
+from lcgnn.experiments.spec import Experiment
 from lcgnn.files import read_toml
 from lcgnn.report.tables import SIGNS, Cells, Heading, Table, Value, Verdict, text_value, verdict
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,51 +25,71 @@ from lcgnn.report.plotting import (
 _CURVE_POINTS = 120
 
 
-def fifths_figure(base: str, rows: Mapping[str, Sequence[Sequence[Mapping[str, Any]]]]) -> Figure:
+@dataclass(frozen=True)
+class Fifths:
+    """A row's accuracy by label consistency of the node, in percent, one number a fifth.
+
+    Args:
+        means: Over the runs; NaN where a fifth has no nodes.
+        spreads: Standard deviations over the runs.
+        paper: What the paper reports.
+    """
+
+    means: tuple[float, ...]
+    spreads: tuple[float, ...]
+    paper: tuple[float | None, ...] = ()
+
+    @classmethod
+    def of_runs(cls, runs: Sequence[Sequence[Mapping[str, Any]]]) -> Fifths:
+        """From the counts that the records of runs carry."""
+        shares = np.array(
+            [
+                [100 * item["correct"] / item["nodes"] if item["nodes"] else math.nan for item in fifths]
+                for fifths in runs
+            ]
+        )  # (runs, 5)
+        spread = shares.std(axis=0, ddof=1) if len(runs) > 1 else np.zeros(shares.shape[1])
+        return cls(tuple(shares.mean(axis=0).tolist()), tuple(spread.tolist()))
+
+
+def fifths_figure(base: str, rows: Mapping[str, Fifths]) -> Figure:
     """Accuracy by label consistency of the node: the base as bars, what is compared with it as lines.
 
     Args:
         base: The row that is drawn as bars.
-        rows: The fifths of every run, by row.
+        rows: All of them, by name.
     """
-    traces = []
-    for number, (name, runs) in enumerate(rows.items()):
-        means, spreads = _fifth_accuracies(runs)
-        common = {
-            "x": list(range(len(means))),
-            "y": finite_all(means),
-            "name": plain(name),
-            "hovertemplate": "%{y:.1f} %",
-        }
-        errors = {"type": "data", "array": finite_all(spreads), "color": "@muted", "thickness": 1.2, "width": 4}
-        if name == base:
-            bar = {"type": "bar", "marker": {"color": "@bar"}, "error_y": errors, "width": 0.62}
-            traces.append(common | bar)
-        else:
-            colour = series_colour(number)
-            marker = {"color": colour, "symbol": series_symbol(number), "size": 9}
-            line = {"color": colour, "width": 2.5}
-            traces.append(common | {"type": "scatter", "mode": "lines+markers", "marker": marker, "line": line})
+    traces = [
+        trace for number, (name, row) in enumerate(rows.items()) for trace in _traces(number, name, row, base)
+    ]
     layout = base_layout(height=420)
-    fifths = next(iter(rows.values()))[0]
+    count = len(next(iter(rows.values())).means)
     layout["xaxis"] |= {
-        "title": axis_title("label consistency, by fifths of the nodes"),
+        "title": axis_title("label consistency of the node, %"),
         "tickmode": "array",
-        "tickvals": list(range(len(fifths))),
-        "ticktext": [f"{float(item['low']):.2f}–{float(item['high']):.2f}" for item in fifths],
+        "tickvals": list(range(count)),
+        "ticktext": [f"{100 * place // count}–{100 * (place + 1) // count}" for place in range(count)],
         "showgrid": False,
     }
     layout["yaxis"] |= {"title": axis_title("test accuracy, %"), "rangemode": "tozero"}
     return {"data": traces, "layout": layout}
 
 
-def _fifth_accuracies(runs: Sequence[Sequence[Mapping[str, Any]]]) -> tuple[list[float], list[float]]:
-    """Mean and standard deviation over the runs, by fifth, in percent; NaN where a fifth has no nodes."""
-    shares = np.array(
-        [[item["correct"] / item["nodes"] if item["nodes"] else math.nan for item in fifths] for fifths in runs]
-    )  # (runs, 5)
-    spread = shares.std(axis=0, ddof=1) if len(runs) > 1 else np.zeros(shares.shape[1])
-    return [100 * float(value) for value in shares.mean(axis=0)], [100 * float(value) for value in spread]
+def _traces(number: int, name: str, row: Fifths, base: str) -> Iterator[dict[str, Any]]:
+    places = list(range(len(row.means)))
+    common = {"x": places, "y": finite_all(row.means), "name": plain(name), "hovertemplate": "%{y:.1f} %"}
+    errors = {"type": "data", "array": finite_all(row.spreads), "color": "@muted", "thickness": 1.2, "width": 4}
+    colour, symbol = series_colour(number), series_symbol(number)
+    if name == base:
+        yield common | {"type": "bar", "marker": {"color": "@bar"}, "error_y": errors, "width": 0.62}
+    else:
+        marker = {"color": colour, "symbol": symbol, "size": 9}
+        line = {"color": colour, "width": 2.5}
+        yield common | {"type": "scatter", "mode": "lines+markers", "marker": marker, "line": line}
+    if any(value is not None for value in row.paper):
+        marker = {"color": colour, "symbol": f"{symbol}-open", "size": 12, "line": {"width": 1.5}}
+        paper = {"x": places, "y": finite_all(row.paper), "name": f"{plain(name)}, paper", "mode": "markers"}
+        yield common | paper | {"type": "scatter", "marker": marker}
 
 
 def confusion_figure(confusion: NDArray[np.float64], classes: Sequence[str]) -> Figure:

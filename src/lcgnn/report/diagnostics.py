@@ -10,7 +10,7 @@ import numpy as np
 
 from lcgnn.errors import OutputError
 from lcgnn.experiments.spec import Experiment
-from lcgnn.report.diagnostic_figures import confusion_figure, curves_figure, fifths_figure
+from lcgnn.report.diagnostic_figures import Fifths, confusion_figure, curves_figure, fifths_figure
 from lcgnn.report.plotting import Figure
 from lcgnn.report.sections import Plot, Section, Variant
 from lcgnn.report.tables import calibration_table
@@ -34,25 +34,32 @@ def _fifths_section(studies: Sequence[tuple[Experiment, Stages]]) -> Iterator[Se
                 kept = {name: found for name, found in runs.items() if found}
                 if kept:
                     with _naming_records("fifths", [run for found in kept.values() for run in found]):
-                        fifths = {name: [stage["fifths"] for _, stage in found] for name, found in kept.items()}
-                        figure = fifths_figure(base, fifths)
+                        figure = fifths_figure(base, {name: _fifths(found) for name, found in kept.items()})
                     variants.append(Variant(f"{column.title} · {base}", figure, experiment.title))
     if variants:
         caption = (
-            "Test nodes in fifths by label consistency, the share of a node's neighbours with its label (Figure 1 "
-            "of the paper). Bars: the base, with the standard deviation over seeds; lines: what is compared to it."
+            "Test nodes by label consistency, the share of a node's neighbours with its label, as in Figure 1 of "
+            "the paper, for every experiment. Bars: the base, with the standard deviation over seeds; lines: what "
+            "is compared to it."
         )
         plot = Plot("Accuracy by label consistency of the node", caption, tuple(variants))
         yield Section("label-consistency", "Where label consistency helps", blocks=(plot,))
 
 
+def _fifths(runs: Sequence[Measured]) -> Fifths:
+    return Fifths.of_runs([stage["fifths"] for _, stage in runs])
+
+
 def _compared_rows(experiment: Experiment) -> dict[str, list[str]]:
-    """Rows that others are compared with, and these; a row without any such tie stands alone."""
-    found: dict[str, list[str]] = {row.name: [] for row in experiment.rows if row.compare is None}
+    """Rows that others are compared with, and these, then the rows without any such tie."""
+    found: dict[str, list[str]] = {}
     for row in experiment.rows:
         if row.compare is not None:
             found.setdefault(row.compare, []).append(row.name)
-    return found
+    alone: dict[str, list[str]] = {
+        row.name: [] for row in experiment.rows if row.compare is None and row.name not in found
+    }
+    return found | alone
 
 
 def _confusion_section(studies: Sequence[tuple[Experiment, Stages]]) -> Iterator[Section]:

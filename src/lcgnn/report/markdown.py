@@ -8,12 +8,14 @@ from pathlib import Path
 from lcgnn.evaluation import PairedDifference
 from lcgnn.experiments.reproduce import Reproduction
 from lcgnn.experiments.spec import Experiment
+from lcgnn.experiments.statistics import Statistics
 from lcgnn.experiments.store import write_pack
 from lcgnn.experiments.study import gather, records_of
 from lcgnn.files import written_atomically
 from lcgnn.report.page import Report
 from lcgnn.report.sections import Section
-from lcgnn.report.tables import Cells, Table, ours_in_words, paper_in_words
+from lcgnn.report.statistics import Measured, read_measured, statistics_table
+from lcgnn.report.tables import Cells, Table, ours_in_words, paper_in_words, seeds_in_words
 
 
 def write_tables(reproduction: Reproduction) -> Iterator[tuple[Path, str]]:
@@ -21,30 +23,38 @@ def write_tables(reproduction: Reproduction) -> Iterator[tuple[Path, str]]:
 
     An experiment without a single record is left out.
     """
+    for item in reproduction.statistics:
+        measured = read_measured(item, reproduction.results)
+        if measured is not None:
+            markdown = _statistics_markdown(item, measured)
+            yield _written(reproduction.results / f"{item.name}.md", markdown), markdown
     records = reproduction.store.all()
     for experiment in reproduction.experiments:
         own = records_of(experiment, records)
         if not own:
             continue
         markdown = experiment_markdown(experiment, gather(experiment, own))
-        path = reproduction.results / f"{experiment.name}.md"
-        with written_atomically(path) as temporary:
-            temporary.write_text(markdown + "\n", encoding="utf-8")
+        path = _written(reproduction.results / f"{experiment.name}.md", markdown)
         write_pack(path.with_suffix(".jsonl"), own)
         yield path, markdown
 
 
+def _written(path: Path, markdown: str) -> Path:
+    with written_atomically(path) as temporary:
+        temporary.write_text(markdown + "\n", encoding="utf-8")
+    return path
+
+
 def write_results(report: Report, path: Path) -> None:
     """Write all of a report's tables into one Markdown file."""
-    with written_atomically(path) as temporary:
-        temporary.write_text(results_markdown(report) + "\n", encoding="utf-8")
+    _written(path, results_markdown(report))
 
 
 def results_markdown(report: Report) -> str:
     """The summary and every table of the page, those of the experiments as `reproduce` writes them."""
     parts = ["# Results", "", "Written by `lcgnn report` from the records of the runs.", ""]
     parts += [escaped(" ".join(report.summary())), "", *_table(report.overview())]
-    parts += [line for section in report.claims() for line in _section(section)]
+    parts += [line for section in (*report.claims(), *report.statistics) for line in _section(section)]
     for study in report.studies:
         parts += ["", experiment_markdown(study.experiment, study.cells)]
     parts += [line for section in report.details() for line in _section(section)]
@@ -58,7 +68,13 @@ def _section(section: Section) -> list[str]:
     parts += ["", escaped(section.text)] if section.text else []
     for table in section.tables:
         parts += ["", escaped(table.caption), "", *_table(table)]
-    return parts
+    return [*parts, "", section.note] if section.note else parts
+
+
+def _statistics_markdown(statistics: Statistics, measured: Measured) -> str:
+    table = statistics_table(statistics, measured)
+    section = Section(statistics.name, statistics.title, blocks=(table,), note=statistics.note)
+    return "\n".join(_section(section)[1:])
 
 
 def escaped(text: str) -> str:
@@ -88,9 +104,7 @@ def experiment_markdown(experiment: Experiment, cells: Cells) -> str:
 
 
 def _counted(experiment: Experiment, cells: Cells) -> str:
-    counts = sorted({cell.summary.count for cell in cells.values() if cell.summary.count > 1})
-    seeds = " or ".join(str(count) for count in counts) or "1"
-    text = f"Test accuracy in percent, mean ± standard deviation over {seeds} seeds (deterministic methods: once)"
+    text = f"Test accuracy in percent, mean ± standard deviation over {seeds_in_words(experiment, cells)}"
     return f"{text}; the paper's figure; the difference of the means." if experiment.is_in_paper else f"{text}."
 
 

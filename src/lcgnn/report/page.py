@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from lcgnn.datasets import DATASETS
 from lcgnn.errors import OutputError
-from lcgnn.experiments.spec import Experiment, load_experiment, packaged_experiments
+from lcgnn.experiments.library import load_experiment, packaged_experiments, packaged_statistics
+from lcgnn.experiments.spec import Experiment
 from lcgnn.experiments.store import Store
 from lcgnn.experiments.study import gather, records_of, stages_of
 from lcgnn.report.claims import claims, claims_table
 from lcgnn.report.diagnostics import diagnostic_sections
-from lcgnn.report.figures import Point, difference_figure, few_label_figure
-from lcgnn.report.sections import Fact, Plot, Section, Variant
+from lcgnn.report.experiment import experiment_section
+from lcgnn.report.sections import Fact, Section
+from lcgnn.report.statistics import read_measured, statistics_table
 from lcgnn.report.tables import (
     SIGNS,
     Cells,
@@ -25,8 +26,6 @@ from lcgnn.report.tables import (
     Table,
     Value,
     Verdict,
-    accuracy_table,
-    comparison_table,
     comparisons,
     duration,
     methods_table,
@@ -36,9 +35,6 @@ from lcgnn.report.tables import (
 )
 
 Record = dict[str, Any]
-
-# What a split has where a column does not say it: the public splits of the benchmarks, and our random ones.
-_DEFAULT_LABELS = 20
 
 
 @dataclass(frozen=True)
@@ -73,18 +69,20 @@ class Report:
         studies: The experiments that have records.
         records: Of all of them, each once.
         absent: Titles of the experiments that have none.
+        statistics: What was counted without any run.
     """
 
     studies: tuple[Study, ...]
     records: tuple[Record, ...]
     absent: tuple[str, ...]
+    statistics: tuple[Section, ...] = ()
 
     @classmethod
     def of(cls, names: Iterable[str], records: Path, results: Path) -> Report:
         """Read all records that there are for the package's experiments and the given ones."""
         experiments = [load_experiment(name) for name in dict.fromkeys([*packaged_experiments(), *names])]
         found = Store(records, sorted(results.glob("*.jsonl"))).all()
-        report = cls.from_records(experiments, found)
+        report = replace(cls.from_records(experiments, found), statistics=tuple(_statistics(results)))
         if not report.studies:
             raise OutputError(
                 f"There are no records of these experiments in {results} or {records}. Make some with "
@@ -107,8 +105,11 @@ class Report:
 
     def sections(self) -> list[Section]:
         """All of the page below its summary."""
-        experiments = [_experiment_section(number, study) for number, study in enumerate(self.studies, start=1)]
-        return [*self.claims(), *experiments, *self.details()]
+        experiments = [
+            experiment_section(number, study.experiment, study.cells)
+            for number, study in enumerate(self.studies, start=1)
+        ]
+        return [*self.claims(), *self.statistics, *experiments, *self.details()]
 
     def claims(self) -> list[Section]:
         """What the paper claims and whether it holds; nothing if no claim is about these experiments."""
@@ -119,7 +120,9 @@ class Report:
 
     def details(self) -> list[Section]:
         """What the records say beyond accuracies, and how they were made."""
-        stages = [(study.experiment, stages_of(study.experiment, study.records)) for study in self.studies]
+        # An experiment by label consistency looks at the runs of another one.
+        studies = [study for study in self.studies if not study.experiment.by_consistency]
+        stages = [(study.experiment, stages_of(study.experiment, study.records)) for study in studies]
         return [*diagnostic_sections(stages), self.what_was_run()]
 
     def facts(self) -> list[Fact]:
@@ -191,56 +194,12 @@ class Report:
         return Section("what-was-run", "What was run", text, tables)
 
 
-def _experiment_section(number: int, study: Study) -> Section:
-    experiment, cells = study.experiment, study.cells
-    pairs = comparisons(experiment, cells)
-    blocks: list[Table | Plot] = [accuracy_table(experiment, cells), *_few_label_plots(experiment, cells)]
-    if pairs:
-        caption = (
-            "A mark is the mean difference over the seeds that both rows have, the line its 95 % interval. An "
-            "interval that holds zero is no clear difference."
-        )
-        blocks.append(Plot("Paired differences", caption, (Variant("", difference_figure(pairs)),)))
-        blocks.append(comparison_table(experiment, cells))
-    return Section(f"experiment-{number}", experiment.title, blocks=tuple(blocks), note=experiment.note)
-
-
-def _few_label_plots(experiment: Experiment, cells: Cells) -> list[Plot]:
-    """A plot for every dataset that stands in columns with different numbers of labels."""
-    positions: dict[tuple[str, str], dict[int, list[int]]] = {}
-    for position, column in enumerate(experiment.columns):
-        labels = column.split.labels_per_class or _DEFAULT_LABELS
-        by_labels = positions.setdefault((column.dataset, column.split.kind), {})
-        by_labels.setdefault(labels, []).append(position)
-    plots = []
-    for (dataset, kind), by_labels in positions.items():
-        lines = _few_label_lines(experiment, cells, by_labels)
-        if len(by_labels) > 1 and lines:
-            caption = (
-                f"{DATASETS[dataset].title}, {kind} split: mean test accuracy with its 95 % bootstrap interval "
-                "over seeds; hollow marks are the paper's figures."
-            )
-            plots.append(Plot("Accuracy by labels per class", caption, (Variant("", few_label_figure(lines)),)))
-    return plots
-
-
-def _few_label_lines(
-    experiment: Experiment, cells: Cells, by_labels: dict[int, list[int]]
-) -> dict[str, list[Point]]:
-    """Points of every row that was run, in the order of their labels; columns with the same number share one."""
-    lines: dict[str, list[Point]] = {}
-    for row in experiment.rows:
-        points = []
-        for labels, positions in sorted(by_labels.items()):
-            measured = [cells[row.name, position] for position in positions if (row.name, position) in cells]
-            accuracies = tuple(
-                value for cell in measured for value in cell.accuracies.values() if value is not None
-            )
-            papers = [reported.mean for position in positions if (reported := row.paper[position])]
-            points.append(Point(labels, accuracies, papers[0] if papers else None))
-        if any(point.accuracies for point in points):
-            lines[row.name] = points
-    return lines
+def _statistics(results: Path) -> Iterator[Section]:
+    for number, item in enumerate(packaged_statistics().values(), start=1):
+        measured = read_measured(item, results)
+        if measured is not None:
+            table = statistics_table(item, measured)
+            yield Section(f"statistics-{number}", item.title, blocks=(table,), note=item.note)
 
 
 def _overview_row(study: Study) -> tuple[Value, ...]:

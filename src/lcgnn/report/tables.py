@@ -110,7 +110,7 @@ def accuracy_table(experiment: Experiment, cells: Cells) -> Table:
                 [_ours(cell), _paper(paper), _distance(cell, paper)] if experiment.is_in_paper else [_ours(cell)]
             )
         rows.append(tuple(values))
-    caption = f"Test accuracy in percent, mean ± standard deviation over {seeds_in_words(cells)}"
+    caption = f"Test accuracy in percent, mean ± standard deviation over {seeds_in_words(experiment, cells)}"
     caption += (
         "; the paper's figure; Δ, the difference of the means in points. A dash: not run, or not in the paper."
         if experiment.is_in_paper
@@ -238,13 +238,14 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
-def seeds_in_words(cells: Cells) -> str:
-    """Over how many seeds the means are taken."""
+def seeds_in_words(experiment: Experiment, cells: Cells) -> str:
+    """Over how many seeds, or draws of the labels, the means are taken."""
     counts = sorted({cell.summary.count for cell in cells.values() if cell.summary.count > 1})
+    noun = "draw" if all(column.draws for column in experiment.columns) else "seed"
     if not counts:
-        return "1 seed"
+        return f"1 {noun}"
     shown = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    return f"{shown} seeds (deterministic methods: once)"
+    return f"{shown} {noun}s" if noun == "draw" else f"{shown} {noun}s (deterministic methods: once)"
 
 
 def ours_in_words(cell: Cell) -> str:
