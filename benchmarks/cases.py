@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from lcgnn.graph import UNLABELLED, Graph
 
@@ -86,11 +87,11 @@ class Case:
             targets[classes == label] = generator.choice(members, int((classes == label).sum()))
         return np.stack([sources, targets])
 
-    def _features(self, truth: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.float32]:
+    def _features(self, truth: NDArray[np.int64], generator: np.random.Generator) -> csr_array:
         centres = generator.standard_normal((self.classes, 12))
         centres *= (2.5 if self.informative else 0.8) / np.linalg.norm(centres, axis=1, keepdims=True)
         values = centres[truth] + generator.standard_normal((self.nodes, 12))
-        return np.asarray((values - values.mean(axis=0)) / values.std(axis=0), dtype=np.float32)
+        return csr_array((values - values.mean(axis=0)) / values.std(axis=0), dtype=np.float32)
 
     def _labelled(self, truth: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:
         """At least two of every class, so that each can be held out."""

@@ -102,16 +102,15 @@ def plan_cross_validation(
     if asked == 0 or (asked is None and split.test.size):
         return None, []
     per_class = np.bincount(graph.labels[split.train], minlength=graph.num_classes)
-    labels = int(per_class[per_class > 1].sum())
-    if not labels:
+    if per_class.max() < 2:
         return None, ["Expected accuracy is not estimated: no class has two labels, so none can be held out."]
-    count = min(asked or _sensible_folds(graph), labels)
+    count = min(asked or _sensible_folds(graph), int(per_class.max()))
     if not count:
         return None, [
             "Expected accuracy is not estimated on a graph of this size unless you ask for it, because a further "
             "model is trained for each part of the labels that is held out: --folds 5"
         ]
-    used = count if asked else min(count, math.ceil(count * _ENOUGH_LABELS / labels))
+    used = count if asked else min(count, math.ceil(count * _ENOUGH_LABELS / split.train.size))
     return CrossValidation(spec, count, used, folder, device, workers), []
 
 
