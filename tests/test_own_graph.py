@@ -11,14 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pyarrow import parquet
-from safetensors import safe_open
 
 from lcgnn.artifacts import save_answers
-from lcgnn.datasets.encoding import Encoding
 from lcgnn.datasets.example import write_example
+from lcgnn.datasets.known_tables import TableForm
 from lcgnn.datasets.tables import Tables, load_tables
-from lcgnn.graph import Graph, Split
-from lcgnn.methods import Fit, Stage
+from lcgnn.graph import Graph
+from lcgnn.model import TrainedModel
 
 SHORT = ["--base-epochs", "30", "--epochs", "30"]
 PAGE = Path(__file__).parent.parent / "docs" / "own-graph.md"
@@ -80,9 +79,9 @@ def test_most_predictions_on_the_example_are_right(trained: tuple[Path, dict[str
 
 def test_the_model_knows_how_its_features_were_made(trained: tuple[Path, dict[str, object]]) -> None:
     folder, _ = trained
-    with safe_open(folder / "run" / "seed-0" / "model.safetensors", "numpy") as model:
-        described = json.loads(model.metadata()["lcgnn"])
-    assert Encoding.from_json(described["encoding"]) == load_tables(Tables(str(folder / "cora"))).encoding
+    model = TrainedModel.load(folder / "run" / "seed-0" / "model.safetensors")
+    made = load_tables(Tables(str(folder / "cora")))
+    assert model.form == TableForm(made.roles, made.encoding)
 
 
 def test_a_finished_run_is_not_repeated_wherever_the_tables_are(trained: tuple[Path, dict[str, object]]) -> None:
@@ -116,10 +115,8 @@ def test_parquet_keeps_cells_as_they_are_and_csv_defuses_formulas(tmp_path: Path
     labels = np.array([0, 1, -1, -1, -1, -1, -1])
     graph = Graph.from_edges("g", links, 7, labels, ["=cmd()", "plain"], node_names=np.array(ids))
     distribution = np.tile(np.array([[0.25, 0.75]], dtype=np.float32), (7, 1))
-    fit = Fit((Stage("s", distribution),), {}, 0.0)
-    split = Split(np.array([0, 1]), np.array([]), np.array([]))
-    save_answers(tmp_path / "a.csv", fit, graph, split)
-    save_answers(tmp_path / "a.parquet", fit, graph, split)
+    for name in ("a.csv", "a.parquet"):
+        save_answers(tmp_path / name, distribution, graph, np.array([0, 1]))
     rows = rows_of(tmp_path / "a.csv")
     assert [row["id"] for row in rows] == ["'=1+1", "'+2", "'-3", "'@x", "'\tx", "a=b", "'x"]
     assert [row["label"] for row in rows][:3] == ["'=cmd()", "plain", "plain"]

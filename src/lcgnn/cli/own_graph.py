@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,13 +16,19 @@ from lcgnn.errors import ConfigError
 if TYPE_CHECKING:
     from lcgnn.datasets.tables import Tables
 
-IdColumn = Annotated[str | None, typer.Option(help="Tables: the column of a node's id. [default: guessed]")]
-LabelColumn = Annotated[
-    str | None, typer.Option(help="Tables: the column of its label, empty where unknown. [default: guessed]")
-]
-SourceColumn = Annotated[str | None, typer.Option(help="Tables: where an edge begins. [default: guessed]")]
-TargetColumn = Annotated[str | None, typer.Option(help="Tables: where an edge ends. [default: guessed]")]
-WeightColumn = Annotated[str | None, typer.Option(help="Tables: an edge's weight. [default: guessed]")]
+
+def column_option(what: str, default: str) -> Any:
+    """An option that names a column of the tables."""
+    return typer.Option(help=f"Tables: {what}. [default: {default}]")
+
+
+NODE_ID, LABEL = "the column of a node's id", "the column of its label, empty where unknown"
+SOURCE, TARGET, WEIGHT = "where an edge begins", "where an edge ends", "an edge's weight"
+IdColumn = Annotated[str | None, column_option(NODE_ID, "guessed")]
+LabelColumn = Annotated[str | None, column_option(LABEL, "guessed")]
+SourceColumn = Annotated[str | None, column_option(SOURCE, "guessed")]
+TargetColumn = Annotated[str | None, column_option(TARGET, "guessed")]
+WeightColumn = Annotated[str | None, column_option(WEIGHT, "guessed")]
 IgnoreColumn = Annotated[
     list[str] | None, typer.Option(help="Tables: a column that is not to be used; may be given several times.")
 ]

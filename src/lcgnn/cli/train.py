@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -154,6 +155,9 @@ def train(
         console.print(summary_table(summary))
     if tables is not None:
         console.print(f"Predictions: {summary['predictions'][0]}", soft_wrap=True, markup=False)
+        if session.can_predict:
+            command = f"lcgnn predict {shlex.quote(str(session.folder))} GRAPH --out predictions.csv"
+            console.print(f"For new nodes, or another graph: {command}", soft_wrap=True, markup=False)
         return
     console.print(f"Predictions, models and curves: {session.folder}/", soft_wrap=True)
 

@@ -19,23 +19,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcgnn import __version__
-from lcgnn.artifacts import PredictionFormat, save_answers, save_metrics, save_model, save_predictions
+from lcgnn.artifacts import PredictionFormat, save_answers, save_metrics, save_predictions
 from lcgnn.checkpoint import CheckpointFile
 from lcgnn.datasets import load
+from lcgnn.datasets.known_tables import TableForm
 from lcgnn.datasets.tables import TableGraph, Tables, load_tables
 from lcgnn.errors import OutputError
-from lcgnn.evaluation import accuracy, accuracy_by_consistency, calibration_error, confusion
+from lcgnn.evaluation import accuracy, accuracy_by_consistency, calibration_error, class_counts, confusion
 from lcgnn.experiments.spec import RunSpec, fingerprint
 from lcgnn.experiments.store import Store
 from lcgnn.files import read_json, write_json
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Context, Fit, Method
 from lcgnn.methods.base import Stage
+from lcgnn.model import TrainedModel
 from lcgnn.training import Progress
 from lcgnn.trust import at_temperature
 
 # Seconds between two checkpoints of a run.
 CHECKPOINT_SECONDS = float(os.environ.get("LCGNN_CHECKPOINT_SECONDS", "15"))
+
+# The model of a run, in the run's folder.
+MODEL_FILE = "model.safetensors"
 
 # A record holds the confusion of no more classes than anybody can look at.
 _MOST_CLASSES = 50
@@ -101,27 +106,28 @@ class Run:
             "settings": dataclasses.asdict(self.method),
             "seed": self.spec.seed,
             "graph": graph.checksum,
-            **({"class_counts": _class_counts(fit, graph, split)} if self.spec.tables else {}),
+            **(
+                {"class_counts": class_counts(fit.label_distribution, graph, split.train)}
+                if self.spec.tables
+                else {}
+            ),
             "seconds": round(fit.seconds, 3),
             "classes": list(graph.class_names),
             "stages": [_stage(stage, graph, split, with_curve=self.spec.seed == 0) for stage in fit.stages],
             "environment": _environment(),
         }
 
-    def description(self, temperature: float) -> dict[str, Any]:
-        """What a saved model has to say of itself, and at which temperature its answers are to be read."""
+    def model(self, fit: Fit, temperature: float) -> TrainedModel:
+        """What the fit learnt, with all that it takes to use it again."""
         graph, _ = self.data
-        described = {
-            **self.spec.configuration(),
-            "seed": self.spec.seed,
-            "settings": dataclasses.asdict(self.method),
-            "classes": graph.class_names,
-            "num_features": graph.num_features,
-            "temperature": temperature,
-        }
+        about = {**self.spec.configuration(), "seed": self.spec.seed, "graph": graph.checksum}
+        form = None
         if self.spec.tables is not None:
-            described["encoding"] = read_tables(self.spec.tables).encoding.to_json()
-        return described
+            made = read_tables(self.spec.tables)
+            form = None if made.roles is None else TableForm(made.roles, made.encoding)
+        return TrainedModel.of(
+            self.spec.method, self.method, graph, fit, temperature=temperature, form=form, about=about
+        )
 
 
 def source(spec: RunSpec) -> tuple[Graph, Split]:
@@ -167,10 +173,14 @@ def execute(
     fit = run.fit(Context(device, checkpoint, progress=progress))
     record = {**run.measured(fit), "temperature": temperature}
     graph, split = run.data
-    save_model(folder / "model.safetensors", fit, run.description(temperature))
+    run.model(fit, temperature).save(folder / MODEL_FILE)
     save_metrics(folder / "metrics.csv", fit)
-    save = save_predictions if spec.tables is None else save_answers
-    save(folder / f"predictions.{prediction_format}", _calibrated(fit, temperature), graph, split)
+    predictions = folder / f"predictions.{prediction_format}"
+    answer = at_temperature(fit.label_distribution, temperature)
+    if spec.tables is None:
+        save_predictions(predictions, answer, graph, split)
+    else:
+        save_answers(predictions, answer, graph, split.train)
     write_json(folder / "result.json", record)
     checkpoint.delete()
     return record
@@ -194,13 +204,6 @@ def keep_record(
     store.add(record)
     checkpoint.delete()
     return record
-
-
-def _calibrated(fit: Fit, temperature: float) -> Fit:
-    """The fit with its answer at a temperature."""
-    last = fit.stages[-1]
-    tempered = dataclasses.replace(last, label_distribution=at_temperature(last.label_distribution, temperature))
-    return dataclasses.replace(fit, stages=(*fit.stages[:-1], tempered))
 
 
 def finished_record(path: Path, identity: str) -> dict[str, Any] | None:
@@ -238,17 +241,6 @@ def _curve(history: NDArray[np.float64]) -> list[list[float | None]]:
     return [
         [int(epoch), *(None if math.isnan(value) else round(value, 5) for value in history[epoch - 1].tolist())]
         for epoch in epochs
-    ]
-
-
-def _class_counts(fit: Fit, graph: Graph, split: Split) -> list[dict[str, Any]]:
-    """Every class with the number of nodes that were given it and that were predicted to be of it."""
-    given = np.bincount(graph.labels[split.train], minlength=graph.num_classes)
-    answers = np.delete(fit.label_distribution.argmax(axis=1), split.train)
-    predicted = np.bincount(answers, minlength=graph.num_classes)
-    return [
-        {"name": name, "given": int(given[label]), "predicted": int(predicted[label])}
-        for label, name in enumerate(graph.class_names)
     ]
 
 

@@ -23,7 +23,7 @@ from lcgnn.experiments.cross_validation import CrossValidation, plan_cross_valid
 from lcgnn.experiments.run import ProgressCallback, execute, read_tables, source
 from lcgnn.experiments.runner import available_cores, run_jobs
 from lcgnn.experiments.spec import RunSpec, SplitSpec, fingerprint
-from lcgnn.files import read_json, read_toml, write_json
+from lcgnn.files import read_json, read_toml, remove_leftovers, write_json
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import entry
 from lcgnn.methods.base import settings_of
@@ -60,6 +60,12 @@ class Session:
     def tables(self) -> Tables | None:
         """Where the graph comes from, if it is not a benchmark."""
         return self.specs[0].tables
+
+    @property
+    def can_predict(self) -> bool:
+        """Whether the models can be used on other tables with the same columns."""
+        columns = read_tables(self.tables).encoding.columns if self.tables else ()
+        return bool(columns) and self.specs[0].create_method().inductive
 
     def run(self, board: Board, temperature: float = 1.0) -> Iterator[tuple[int, dict[str, Any]]]:
         """Carry out the runs and yield (position, result) as they finish; what is done already comes at once.
@@ -223,6 +229,7 @@ def _prepare(folder: Path, configuration: Mapping[str, Any]) -> None:
         if {**existing, "lcgnn": None} != {**configuration, "lcgnn": None}:
             raise OutputError(f"{folder} holds the results of another configuration. Choose another --out folder.")
         return
+    remove_leftovers(path)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise OutputError(f"{folder} is there already and is not a run folder. Choose another --out folder.")
     write_json(path, configuration)
