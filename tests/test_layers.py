@@ -26,6 +26,7 @@ ROOMS = (
     "training",
     "methods",
     "evaluation",
+    "trust",
     "model",
     "diagnosis",
     "artifacts",

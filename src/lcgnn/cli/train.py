@@ -48,6 +48,24 @@ def train(
         ),
     ] = "public",
     split_seed: Annotated[int, typer.Option(help="Which random draw of the labels.")] = 0,
+    validation: Annotated[
+        float | None,
+        typer.Option(
+            help="Hold out this share of the training labels to choose the epoch by. [default: 0; for tables with "
+            "100 labels or more of every class 0.1]"
+        ),
+    ] = None,
+    estimate: Annotated[
+        bool,
+        typer.Option(help="Tables: estimate from the given labels how many predictions are right, and calibrate."),
+    ] = True,
+    folds: Annotated[
+        int | None,
+        typer.Option(
+            help="Into how many parts the labels are divided for the estimate; a model is trained for each. "
+            "[default: 10; fewer on large graphs, none if there is a test part]"
+        ),
+    ] = None,
     consistency_weight: Annotated[
         float | None,
         typer.Option(
@@ -109,17 +127,21 @@ def train(
     tables = tables_of(dataset, named, ignore_column)
     if tables is None:
         fetch(dataset, err)
+    if not estimate and folds:
+        raise ConfigError(f"--no-estimate and --folds {folds} contradict each other. Leave one of them out.")
     session = plan(
         dataset if tables is None else tables.name,
         method,
         seeds=seeds,
         split=SplitSpec(split, labels_per_class, split_seed),  # type: ignore[arg-type]
+        validation=validation,
         settings=settings,
         tables=tables,
         folder=out,
         device=device,
         workers=workers,
         prediction_format=predictions,  # type: ignore[arg-type]
+        folds=folds if estimate else 0,
     )
     print_notes(session.notes)
     summary = run_session(session, err)
