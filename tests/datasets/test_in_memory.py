@@ -8,7 +8,7 @@ from scipy.sparse import coo_array, csr_array
 from sklearn.preprocessing import StandardScaler, normalize
 
 from lcgnn import from_arrays
-from lcgnn.datasets.arrays import class_labels
+from lcgnn.datasets.in_memory import class_labels
 from lcgnn.datasets.links import links_of, weighted_links
 from lcgnn.datasets.scaling import Scaling
 from lcgnn.errors import ConfigError, DataError, InputError
