@@ -22,6 +22,7 @@ from torch.autograd.function import once_differentiable
 from lcgnn.kernels.attention_scores import NEGATIVE_SLOPE, add_score_gradients, fill_scores
 from lcgnn.kernels.dropout import Dropout
 from lcgnn.kernels.jit import compiled, exp, random_bits
+from lcgnn.kernels.prefetch import AHEAD, LINE, prefetch
 
 Kernel = Callable[..., None]
 
@@ -108,12 +109,17 @@ def _kernels(heads: int, width: int) -> tuple[Kernel, Kernel]:
         largest: NDArray[np.float32],
         inverse: NDArray[np.float32],
     ) -> None:
-        key_bits, threshold = key[0], key[1]
+        key_bits, threshold, last = key[0], key[1], sources.size - 1
         coefficients = np.empty((np.diff(offsets).max(), heads), dtype=np.float32)
         for i in range(offsets.size - 1):
             first, degree = offsets[i], offsets[i + 1] - offsets[i]
             top, total, row = largest[i], inverse[i], attended[i]
             top[:] = -np.inf
+            for e in range(degree):
+                soon = np.int64(sources[min(first + e + AHEAD, last)])
+                prefetch(scores, soon * heads)
+                for k in range(0, heads * width, LINE):
+                    prefetch(projected, soon * heads * width + k)
             for e in range(degree):
                 for h in range(heads):
                     score = scores[0, sources[first + e], h] + scores[1, i, h]
@@ -152,7 +158,7 @@ def _kernels(heads: int, width: int) -> tuple[Kernel, Kernel]:
         grad_projected: NDArray[np.float32],
         grad_scores: NDArray[np.float32],
     ) -> None:
-        key_bits, threshold = key[0], key[1]
+        key_bits, threshold, last = key[0], key[1], sources.size - 1
         most = np.diff(offsets).max()
         coefficients = np.empty((most, heads), dtype=np.float32)
         slopes = np.empty((most, heads), dtype=np.float32)
@@ -161,6 +167,12 @@ def _kernels(heads: int, width: int) -> tuple[Kernel, Kernel]:
         for i in range(offsets.size - 1):
             first, degree = offsets[i], offsets[i + 1] - offsets[i]
             top, total, upstream = largest[i], inverse[i], grad_output[i]
+            for e in range(degree):
+                soon = np.int64(sources[min(first + e + AHEAD, last)])
+                prefetch(scores, soon * heads)
+                for k in range(0, heads * width, LINE):
+                    prefetch(projected, soon * heads * width + k)
+                    prefetch(grad_projected, soon * heads * width + k)
             for e in range(degree):
                 for h in range(heads):
                     score = scores[0, sources[first + e], h] + scores[1, i, h]
