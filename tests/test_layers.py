@@ -13,6 +13,7 @@ ROOT = Path(lcgnn.__file__).parent
 ROOMS = (
     "errors",
     "files",
+    "tensor_files",
     "graph",
     "datasets",
     "consistency",
@@ -26,6 +27,8 @@ ROOMS = (
     "training",
     "methods",
     "evaluation",
+    "trust",
+    "model",
     "diagnosis",
     "artifacts",
     "distributed",

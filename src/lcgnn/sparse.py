@@ -7,6 +7,7 @@ matrix, or is the matrix itself where that is symmetric.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -23,7 +24,13 @@ from lcgnn.kernels import fused
 from lcgnn.kernels.attention import Neighbourhood
 from lcgnn.kernels.csr import csr_tensor, product
 from lcgnn.kernels.dropout import Dropout
+from lcgnn.kernels.dropped import dropped_dense_product
 from lcgnn.kernels.jit import compiled, random_bits
+
+with warnings.catch_warnings():
+    # torch says so once per process, at the first read-only array; this is that one. Nothing here writes to any.
+    warnings.filterwarnings("ignore", "The given NumPy array is not writable", UserWarning)
+    torch.from_numpy(np.broadcast_to(np.float32(0), (1,)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +195,13 @@ class GraphTensors:
             )
         if isinstance(features, csr_array):
             return SparseMatrix.of(features, self.device)
-        return torch.tensor(features, device=self.device)
+        return _as_tensor(features, self.device)
+
+    @cached_property
+    def propagated(self) -> Tensor:
+        """(N, F) the normalised adjacency's product with dense features, which no epoch changes."""
+        assert isinstance(self.features, Tensor)
+        return self.adjacency.product(self.features)
 
     @cached_property
     def adjacency(self) -> SparseMatrix:
@@ -210,15 +223,19 @@ def dropped_product(features: SparseMatrix | Tensor, weight: Tensor, dropout: Dr
     """``dropout(features) @ weight`` for sparse or dense features."""
     if isinstance(features, SparseMatrix):
         return features.dropout(dropout) @ weight
+    if dropout.rate and fused(features, weight):
+        return dropped_dense_product(features, weight, dropout)
     return (features * dropout.mask_like(features) if dropout.rate else features) @ weight
 
 
 def normalized_adjacency(adjacency: csr_array) -> csr_array:
     r""":math:`D^{-1/2} (A + I) D^{-1/2}` as in GCN; a self-loop that is there keeps its weight."""
     looped = _with_self_loops(adjacency)
-    degree = np.asarray(looped.sum(axis=1), dtype=np.float64).ravel()
-    scale = diags_array(1.0 / np.sqrt(degree))
-    return csr_array(scale @ looped @ scale).astype(np.float32)
+    scale = 1.0 / np.sqrt(np.asarray(looped.sum(axis=1), dtype=np.float64).ravel())
+    values = np.repeat(scale, np.diff(looped.indptr))
+    values *= looped.data
+    values *= scale[looped.indices]
+    return csr_array((values.astype(np.float32), looped.indices, looped.indptr), shape=looped.shape)
 
 
 def _with_self_loops(adjacency: csr_array) -> csr_array:
@@ -234,11 +251,16 @@ def as_csr_tensor(matrix: csr_array, device: torch.device) -> Tensor:
     if matrix.nnz > np.iinfo(np.int32).max:
         raise DataError(f"A matrix with {matrix.nnz} entries is too large for 32-bit indices.")
     return csr_tensor(
-        torch.tensor(matrix.indptr.astype(np.int32), device=device),
-        torch.tensor(matrix.indices.astype(np.int32), device=device),
-        torch.tensor(matrix.data, device=device),
+        _as_tensor(matrix.indptr.astype(np.int32, copy=False), device),
+        _as_tensor(matrix.indices.astype(np.int32, copy=False), device),
+        _as_tensor(matrix.data, device),
         matrix.shape,
     )
+
+
+def _as_tensor(array: NDArray[Any], device: torch.device) -> Tensor:
+    """A tensor over the array's own memory where that is possible; it must not be written to."""
+    return torch.from_numpy(array).to(device)
 
 
 def _positions(matrix: Tensor) -> tuple[Tensor, Tensor]:

@@ -10,7 +10,7 @@ from lcgnn.kernels.dropout import NO_DROPOUT, Dropout, derive_key
 from lcgnn.kernels.hidden import hidden_layer
 from lcgnn.models.gcn_passes import GCNPasses
 from lcgnn.models.network import Network, Passes, glorot
-from lcgnn.sparse import GraphTensors, SparseMatrix, dropped_product
+from lcgnn.sparse import GraphTensors, dropped_product
 
 
 class GCN(Network):
@@ -73,5 +73,5 @@ class GCN(Network):
 
     def passes(self, graph: GraphTensors) -> Passes:
         trained = all(bias.requires_grad for bias in (self.bias_0, self.bias_1))
-        plain = not self.input_dropout and trained and isinstance(graph.features, SparseMatrix)
+        plain = not self.input_dropout and trained
         return GCNPasses(self, graph) if plain and fused(self.weight_0) else super().passes(graph)
