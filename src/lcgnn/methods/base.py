@@ -69,12 +69,14 @@ class Context:
         checkpoint: Saves the state every so often; a fit that finds its own state continues from it.
         progress: Called after every epoch.
         ranks: The processes that hold the rest of the graph.
+        parts: Above 1, hold only one of so many parts of the graph in memory at a time.
     """
 
     device: str = "auto"
     checkpoint: CheckpointFile | None = None
     progress: Callable[[Progress], None] | None = None
     ranks: Ranks = ALONE
+    parts: int = 1
 
 
 @dataclass(frozen=True)
