@@ -18,12 +18,14 @@ from lcgnn.cli.own_graph import (
     WeightColumn,
     tables_of,
 )
+from lcgnn.cli.ranks import crew_for
 from lcgnn.cli.shared import fetch, print_notes, run_session
 from lcgnn.errors import ConfigError
 
 
 @app.command()
 def train(
+    context: typer.Context,
     dataset: Annotated[
         str,
         typer.Argument(
@@ -92,7 +94,7 @@ def train(
     """
     from lcgnn.display import err
     from lcgnn.display import out as console
-    from lcgnn.experiments.session import plan
+    from lcgnn.experiments.session import plan, save_summary
     from lcgnn.experiments.spec import SplitSpec
 
     given = {
@@ -104,32 +106,38 @@ def train(
     settings = {name: value for name, value in given.items() if value is not None}
     settings |= dict(_parsed_setting(text) for text in set_ or [])
     named = (id_column, label_column, source_column, target_column, weight_column)
-    tables = tables_of(dataset, named, ignore_column)
-    if tables is None:
-        fetch(dataset, err)
-    session = plan(
-        dataset if tables is None else tables.name,
-        method,
-        seeds=seeds,
-        split=SplitSpec(split, labels_per_class, split_seed),  # type: ignore[arg-type]
-        settings=settings,
-        tables=tables,
-        folder=out,
-        device=device,
-        workers=workers,
-        prediction_format=predictions,  # type: ignore[arg-type]
-    )
-    print_notes(session.notes)
-    summary = run_session(session, err)
+    with crew_for(context, dataset, device) as (graph, crew):
+        tables = tables_of(graph, named, ignore_column)
+        if tables is None:
+            fetch(graph, err)
+        session = plan(
+            crew.name if crew else (graph if tables is None else tables.name),
+            method,
+            seeds=seeds,
+            split=SplitSpec(split, labels_per_class, split_seed),  # type: ignore[arg-type]
+            settings=settings,
+            tables=tables,
+            folder=out,
+            device=device,
+            workers=workers if crew is None else 1,
+            prediction_format=predictions,  # type: ignore[arg-type]
+        )
+        print_notes(session.notes)
+        summary = run_session(session, err)
+        if crew is not None:
+            summary["communication"] = crew.communication()
+            save_summary(session, summary)
     if as_json:
         print(json.dumps(summary, indent=2))
         return
-    from lcgnn.display import answers_table, summary_table
+    from lcgnn.display import answers_table, communication_table, summary_table
 
     if tables is not None:
         console.print(answers_table(summary))
     if summary["mean"] is not None:
         console.print(summary_table(summary))
+    if crew is not None and crew.world.size > 1:
+        console.print(communication_table(summary["communication"]))
     if tables is not None:
         console.print(f"Predictions: {summary['predictions'][0]}", soft_wrap=True, markup=False)
         return

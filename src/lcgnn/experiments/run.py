@@ -22,7 +22,10 @@ from lcgnn import __version__
 from lcgnn.artifacts import PredictionFormat, save_answers, save_metrics, save_model, save_predictions
 from lcgnn.checkpoint import CheckpointFile
 from lcgnn.datasets import load
+from lcgnn.datasets.encoding import Encoding
 from lcgnn.datasets.tables import TableGraph, Tables, load_tables
+from lcgnn.distributed.crew import leading_crew
+from lcgnn.distributed.parted import PartedGraph, holds_parts, load_parted
 from lcgnn.errors import OutputError
 from lcgnn.evaluation import accuracy, accuracy_by_consistency, calibration_error, confusion
 from lcgnn.experiments.spec import RunSpec, fingerprint
@@ -73,7 +76,11 @@ class Run:
 
     def fit(self, checkpoint: CheckpointFile, device: str, progress: ProgressCallback | None) -> Fit:
         """Fit from the beginning, or from the checkpoint if there is one."""
-        return self.method.fit(*self.data, self.spec.seed, Context(device, checkpoint, progress))
+        graph, split = self.data
+        context = Context(device, checkpoint, progress)
+        if isinstance(graph, PartedGraph):
+            return leading_crew().fit(self.spec.method, self.method, split, self.spec.seed, context)
+        return self.method.fit(graph, split, self.spec.seed, context)
 
     def measured(self, fit: Fit) -> dict[str, Any]:
         """The run's record: what was run, how good every stage is, and with what it was run."""
@@ -106,12 +113,18 @@ class Run:
         return described
 
 
+def read_graph(dataset: str, tables: Tables | None) -> tuple[Graph, Split, tuple[str, ...]]:
+    """A benchmark or a graph in a folder, the split that it comes with, and what there is to say of it."""
+    if tables is None:
+        return *_loaded(dataset), ()
+    made = read_tables(tables)
+    return made.graph, made.split, made.notes
+
+
 def source(spec: RunSpec) -> tuple[Graph, Split]:
     """The graph that a run is about, and the split that it comes with."""
-    if spec.tables is None:
-        return _loaded(spec.dataset)
-    made = read_tables(spec.tables)
-    return made.graph, made.split
+    graph, split, _ = read_graph(spec.dataset, spec.tables)
+    return graph, split
 
 
 @cache
@@ -122,7 +135,9 @@ def _loaded(dataset: str) -> tuple[Graph, Split]:
 
 @lru_cache(maxsize=1)
 def read_tables(tables: Tables) -> TableGraph:
-    """A folder of tables, read once a process."""
+    """A folder of tables, or of a graph in parts, read once a process."""
+    if holds_parts(Path(tables.folder)):
+        return TableGraph(*load_parted(Path(tables.folder)), Encoding(), ())
     return load_tables(tables)
 
 

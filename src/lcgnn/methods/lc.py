@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor
@@ -54,6 +54,9 @@ class TwoPhase(Method):
     )
     learning_rate: float = setting(0.01, "Adam's learning rate.")
     weight_decay: float = setting(5e-4, "L2 penalty on all parameters.")
+
+    by_ranks: ClassVar[bool] = False
+    """Whether the network can be trained on a part of a graph, with the boundary rows fetched from others."""
 
     def __post_init__(self) -> None:
         # Both check their settings, before any work starts.
