@@ -5,18 +5,22 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
+from scipy.sparse import block_diag, csr_array, vstack
 
 from lcgnn.checkpoint import CheckpointFile
-from lcgnn.errors import DataError
+from lcgnn.errors import ConfigError, DataError
 from lcgnn.graph import UNLABELLED, Graph, Split
 from lcgnn.methods import Context, Fit, create, entries
 from lcgnn.methods.base import settings_of
+from lcgnn.model import TrainedModel
 
 ENTRIES = {entry.name: entry for entry in entries()}
 DETERMINISTIC = [name for name, entry in ENTRIES.items() if entry.method.deterministic]
 TRAINED = [name for name, entry in ENTRIES.items() if "epochs" in settings_of(entry.method)]
 WITH_SELECTION = [name for name, entry in ENTRIES.items() if "selection" in settings_of(entry.method)]
+
+TRANSDUCTIVE = {"lp", "ica", "deepwalk", "planetoid"}  # What they learn is about the nodes that are there.
+INDUCTIVE = [name for name in ENTRIES if name not in TRANSDUCTIVE]
 
 NUM_NODES, CLASSES = 63, ("red", "green", "blue")
 SPLIT = Split(np.arange(18), np.arange(18, 30), np.arange(30, 54))  # Nodes 54 to 62 are in no part.
@@ -27,9 +31,9 @@ ENOUGH = {"base_epochs": 50, "epochs": 50, "learning_rate": 0.02}
 AT_MOST = 200  # Epochs of a method that has but one phase, and a learning rate of its own kind.
 
 
-def clusters(*, labels=None, features: str | None = "sparse") -> Graph:
+def clusters(*, labels=None, features: str | None = "sparse", draw: int = 7) -> Graph:
     """21 nodes a class, which mostly link among themselves and use words of their own; node 62 is alone."""
-    generator = np.random.default_rng(7)
+    generator = np.random.default_rng(draw)
     truth = np.arange(NUM_NODES) % 3
     together = truth[:, None] == truth
     linked = np.triu(generator.random((NUM_NODES, NUM_NODES)) < np.where(together, 0.25, 0.015), 1)
@@ -47,7 +51,7 @@ def clusters(*, labels=None, features: str | None = "sparse") -> Graph:
     )
 
 
-GRAPH = clusters()
+GRAPH, OTHER = clusters(), clusters(draw=8)
 TRUTH = GRAPH.labels
 
 
@@ -74,6 +78,10 @@ def fit_well(name: str, graph: Graph) -> Fit:
 @functools.cache
 def enough_epochs(name: str) -> Fit:
     return fit_well(name, GRAPH)
+
+
+def applied(name: str, result: Fit, graph: Graph) -> np.ndarray:
+    return create(name).apply(result.tensors, graph, "cpu")
 
 
 def scrambled(nodes: np.ndarray) -> np.ndarray:
@@ -208,6 +216,44 @@ def test_a_graph_without_features_is_classified_or_refused_with_the_reason(name)
         assert "features" in str(error)  # noqa: PT017
     else:
         assert_distributions(result)
+
+
+@every_method
+def test_a_method_says_whether_it_can_be_applied_to_other_nodes(name):
+    assert create(name).inductive == (name not in TRANSDUCTIVE)
+
+
+@pytest.mark.parametrize("name", sorted(TRANSDUCTIVE))
+def test_a_method_for_the_nodes_that_are_there_is_not_applied_to_others(name):
+    model = TrainedModel.of(name, create(name), GRAPH, few_epochs(name))
+    with pytest.raises(ConfigError, match="only the nodes that it is trained with"):
+        model.label_distribution(OTHER)
+
+
+@pytest.mark.parametrize("name", INDUCTIVE)
+def test_what_was_fitted_is_enough_to_say_the_same_again(name):
+    result = few_epochs(name)
+    np.testing.assert_allclose(applied(name, result, GRAPH), result.label_distribution, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", INDUCTIVE)
+def test_a_graph_that_was_never_seen_is_classified(name):
+    distribution = applied(name, enough_epochs(name), OTHER)
+    assert (distribution.argmax(axis=1) == TRUTH).mean() >= 0.6
+
+
+@pytest.mark.parametrize("name", INDUCTIVE)
+def test_nodes_out_of_reach_change_nothing_when_a_fit_is_applied(name):
+    """Label consistency included: everybody is compared with the nodes of the fit, not with each other."""
+    together = replace(
+        GRAPH,
+        adjacency=csr_array(block_diag([GRAPH.adjacency, OTHER.adjacency])),
+        labels=np.full(2 * NUM_NODES, UNLABELLED),
+        features=csr_array(vstack([GRAPH.features, OTHER.features])),
+    )
+    result = few_epochs(name)
+    apart = [applied(name, result, graph) for graph in (GRAPH, OTHER)]
+    np.testing.assert_allclose(applied(name, result, together), np.concatenate(apart), rtol=1e-5, atol=1e-6)
 
 
 @every_method

@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -48,3 +49,19 @@ def test_a_full_disk_is_said_and_keeps_the_old_file(tmp_path: Path) -> None:
     assert "OutputError: Cannot write file.json: File too large." in done.stderr
     assert read_json(tmp_path / "file.json") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["file.json"]
+
+
+def test_what_a_killed_process_left_is_removed_and_what_a_living_one_writes_is_not(tmp_path: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    left = tmp_path / f".file.json.{ended.pid}.abc"
+    others = [
+        tmp_path / f".file.json.{os.getpid()}.abc",
+        tmp_path / f".other.{ended.pid}.abc",
+        tmp_path / ".file.json",
+    ]
+    for path in (left, *others):
+        path.write_text("half")
+    write_json(tmp_path / "file.json", 1)
+    assert not left.exists()
+    assert all(path.exists() for path in others)

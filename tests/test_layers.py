@@ -13,6 +13,7 @@ ROOT = Path(lcgnn.__file__).parent
 ROOMS = (
     "errors",
     "files",
+    "tensor_files",
     "graph",
     "datasets",
     "consistency",
@@ -28,6 +29,8 @@ ROOMS = (
     "training",
     "methods",
     "evaluation",
+    "trust",
+    "model",
     "diagnosis",
     "artifacts",
     "distributed",

@@ -11,16 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pyarrow import parquet
-from safetensors import safe_open
 
 from lcgnn.artifacts import save_answers
-from lcgnn.datasets.encoding import Encoding
 from lcgnn.datasets.example import write_example
+from lcgnn.datasets.known_tables import TableForm
 from lcgnn.datasets.tables import Tables, load_tables
-from lcgnn.graph import Graph, Split
-from lcgnn.methods import Fit, Stage
+from lcgnn.graph import Graph
+from lcgnn.model import TrainedModel
 
-SHORT = ["--base-epochs", "30", "--epochs", "30"]
+SHORT = ["--base-epochs", "30", "--epochs", "30", "--folds", "3"]
 PAGE = Path(__file__).parent.parent / "docs" / "own-graph.md"
 
 
@@ -71,6 +70,44 @@ def test_every_node_gets_an_answer_and_given_labels_stay(trained: tuple[Path, di
     assert counted == sum(row["origin"] == "predicted" for row in answers) == 270
 
 
+def test_what_to_expect_is_said_in_numbers_and_words(trained: tuple[Path, dict[str, object]]) -> None:
+    folder, summary = trained
+    expected = summary["expected"]
+    assert (expected["folds"], expected["given"], expected["overall"]["labels"]) == (3, 30, 30)
+    assert expected["words"][0].startswith("Of 100 predicted labels about")
+    assert [found["labels"] for found in expected["by_class"]] == [10, 10, 10]
+    stored = TrainedModel.load(folder / "run" / "seed-0" / "model.safetensors").temperature
+    assert stored == expected["calibration"]["temperature"] != 1
+
+
+def test_without_an_estimate_nothing_is_calibrated(
+    trained: tuple[Path, dict[str, object]], tmp_path: Path
+) -> None:
+    folder, summary = trained
+    options = ["--base-epochs", "30", "--epochs", "30", "--no-estimate"]
+    done = lcgnn("train", str(folder / "cora"), "--json", "--out", str(tmp_path / "run"), *options, folder=folder)
+    plain = json.loads(done.stdout)
+    assert "expected" not in plain
+    before, after = (rows_of(folder / str(each["predictions"][0])) for each in (plain, summary))
+    assert [row["label"] for row in before] == [row["label"] for row in after]
+    columns = [name for name in before[0] if name.startswith("p(")]
+    powers = np.array([[float(row[name]) for name in columns] for row in before]) ** (
+        1 / summary["expected"]["calibration"]["temperature"]
+    )
+    calibrated = np.array([[float(row[name]) for name in columns] for row in after])
+    np.testing.assert_allclose(powers / powers.sum(axis=1, keepdims=True), calibrated, atol=2e-5)
+
+
+def test_an_estimate_cannot_be_wanted_and_not_wanted(
+    trained: tuple[Path, dict[str, object]], tmp_path: Path
+) -> None:
+    folder, _ = trained
+    done = lcgnn("train", "./cora", "--no-estimate", "--folds", "3", "--out", str(tmp_path / "x"), folder=folder)
+    assert done.returncode == 2
+    assert "contradict each other" in done.stderr
+    assert not (tmp_path / "x").exists()
+
+
 def test_most_predictions_on_the_example_are_right(trained: tuple[Path, dict[str, object]]) -> None:
     folder, summary = trained
     truth = {row["id"]: row["label"] for row in rows_of(folder / "cora" / "truth.csv")}
@@ -80,9 +117,9 @@ def test_most_predictions_on_the_example_are_right(trained: tuple[Path, dict[str
 
 def test_the_model_knows_how_its_features_were_made(trained: tuple[Path, dict[str, object]]) -> None:
     folder, _ = trained
-    with safe_open(folder / "run" / "seed-0" / "model.safetensors", "numpy") as model:
-        described = json.loads(model.metadata()["lcgnn"])
-    assert Encoding.from_json(described["encoding"]) == load_tables(Tables(str(folder / "cora"))).encoding
+    model = TrainedModel.load(folder / "run" / "seed-0" / "model.safetensors")
+    made = load_tables(Tables(str(folder / "cora")))
+    assert model.form == TableForm(made.roles, made.encoding)
 
 
 def test_a_finished_run_is_not_repeated_wherever_the_tables_are(trained: tuple[Path, dict[str, object]]) -> None:
@@ -116,10 +153,8 @@ def test_parquet_keeps_cells_as_they_are_and_csv_defuses_formulas(tmp_path: Path
     labels = np.array([0, 1, -1, -1, -1, -1, -1])
     graph = Graph.from_edges("g", links, 7, labels, ["=cmd()", "plain"], node_names=np.array(ids))
     distribution = np.tile(np.array([[0.25, 0.75]], dtype=np.float32), (7, 1))
-    fit = Fit((Stage("s", distribution),), {}, 0.0)
-    split = Split(np.array([0, 1]), np.array([]), np.array([]))
-    save_answers(tmp_path / "a.csv", fit, graph, split)
-    save_answers(tmp_path / "a.parquet", fit, graph, split)
+    for name in ("a.csv", "a.parquet"):
+        save_answers(tmp_path / name, distribution, graph, np.array([0, 1]))
     rows = rows_of(tmp_path / "a.csv")
     assert [row["id"] for row in rows] == ["'=1+1", "'+2", "'-3", "'@x", "'\tx", "a=b", "'x"]
     assert [row["label"] for row in rows][:3] == ["'=cmd()", "plain", "plain"]
@@ -143,9 +178,11 @@ def test_the_example_is_the_same_every_time(tmp_path: Path) -> None:
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
 
 
-@pytest.mark.parametrize("command", ["init", "inspect", "train"])
-def test_the_help_of_every_command_has_an_example_with_a_folder(command: str, tmp_path: Path) -> None:
-    assert f"Example: lcgnn {command} my_graph" in lcgnn(command, "--help", folder=tmp_path).stdout
+@pytest.mark.parametrize(
+    "example", ["init my_graph", "inspect my_graph", "train my_graph", "predict my_run my_graph"]
+)
+def test_the_help_of_every_command_has_an_example_with_a_folder(example: str, tmp_path: Path) -> None:
+    assert f"Example: lcgnn {example}" in lcgnn(example.split()[0], "--help", folder=tmp_path).stdout
 
 
 def test_the_page_can_be_followed(tmp_path: Path) -> None:
@@ -168,4 +205,7 @@ def test_the_page_can_be_followed(tmp_path: Path) -> None:
     assert (work / "inspect.png").exists()
     right, total = map(int, re.search(r"(\d+) of (\d+) predictions are right", printed).groups())
     assert right / total > 0.8
+    low, high = map(int, re.search(r"\(between (\d+) and (\d+);", printed).groups())
+    assert low <= round(100 * right / total) <= high
     assert "lc-gcn minus gcn" in printed
+    assert '"article-300","astronomy",' in printed

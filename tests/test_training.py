@@ -450,5 +450,38 @@ def test_a_run_killed_by_the_system_ends_as_if_it_had_not_been(tmp_path, epochs_
     assert_same_to_the_bit(resumed, fit(**KILLED))
 
 
+@pytest.mark.parametrize("network", ["gcn", "gat"])
+def test_methods_that_share_their_first_phase_train_it_once(network, tmp_path):
+    seen = []
+
+    def shared(key="base"):
+        return Context(first_phase=CheckpointFile(tmp_path / "first", key), progress=seen.append)
+
+    for name in (f"lc-{network}", f"{network}-control", f"lc-{network}-no-rl", f"{network}-adjacency"):
+        seen.clear()
+        assert_same_to_the_bit(fit(name, context=shared()), fit(name))
+        assert len(seen) == (16 if name == f"lc-{network}" else 8)
+    fit(f"{network}-control", context=shared("another"))
+    assert len(seen) == 8 + 16
+
+
+def test_what_determines_the_first_phase_is_told_apart():
+    def settings(name="lc-gcn", **changes):
+        return create(name, **changes).first_phase_settings()
+
+    assert settings() == settings("gcn-control") == settings("lc-gcn-no-rl") == settings("gcn-adjacency")
+    assert settings() == settings(epochs=7, consistency_weight=3.0, selection="loss")
+    assert settings("gcn") is None
+    others = [
+        settings("lc-gat"),
+        settings(hidden=8),
+        settings(selection="last"),
+        settings(base_epochs=7),
+        settings(base_selection="accuracy"),
+        settings(weight_decay=0.0),
+    ]
+    assert settings() not in others
+
+
 if __name__ == "__main__":
     child(sys.argv[1])

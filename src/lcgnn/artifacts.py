@@ -1,35 +1,27 @@
-"""A fit on disk: the model, its curves and its predictions. Nothing here is ever a pickle."""
+"""A fit on disk: its curves and its predictions."""
 
 from __future__ import annotations
 
 import csv
-import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 from pyarrow import csv as arrow_csv
 from pyarrow import parquet
-from safetensors.torch import save_file
 
 from lcgnn.files import written_atomically
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Fit
 
 PredictionFormat = Literal["csv", "parquet"]
+Distribution: TypeAlias = NDArray[np.float32]
 
 # With more classes, predictions have the most probable one only.
 _MOST_CLASS_COLUMNS = 50
-
-
-def save_model(path: Path, fit: Fit, description: Mapping[str, Any]) -> None:
-    """Write the fitted parameters as safetensors, with a description of what they belong to in the header."""
-    tensors = {name: tensor.contiguous() for name, tensor in fit.tensors.items()}
-    with written_atomically(path) as temporary:
-        save_file(tensors, temporary, metadata={"lcgnn": json.dumps(description)})
 
 
 def save_metrics(path: Path, fit: Fit) -> None:
@@ -43,22 +35,22 @@ def save_metrics(path: Path, fit: Fit) -> None:
                 writer.writerow([stage.name, epoch, *values])
 
 
-def save_predictions(path: Path, fit: Fit, graph: Graph, split: Split) -> None:
+def save_predictions(path: Path, distribution: Distribution, graph: Graph, split: Split) -> None:
     """Write a line a node: name, predicted class, its probability, use in the split, all class probabilities.
 
     The format follows the file's ending, .csv or .parquet.
     """
-    _write_table(path, _predictions(fit, graph, split))
+    _write_table(path, _predictions(distribution, graph, split))
 
 
-def save_answers(path: Path, fit: Fit, graph: Graph, split: Split) -> None:
+def save_answers(path: Path, distribution: Distribution, graph: Graph, given: NDArray[np.int64]) -> None:
     """Write a line a node of the user's own graph: id, label, its probability, whether it was given or predicted.
 
-    A given label is one that was trained on, and stays as it is. A further column for each class has its
+    The label of a node in ``given`` stays as it is. A further column for each class has its
     probability, unless there are very many. The format follows the file's ending, .csv or .parquet; in CSV, a cell
     that a spreadsheet would take as a formula gets an apostrophe in front.
     """
-    table = _answers(fit, graph, split)
+    table = _answers(distribution, graph, given)
     _write_table(path, table if path.suffix == ".parquet" else _defused(table))
 
 
@@ -70,12 +62,11 @@ def _write_table(path: Path, table: pa.Table) -> None:
             arrow_csv.write_csv(table, temporary)
 
 
-def _answers(fit: Fit, graph: Graph, split: Split) -> pa.Table:
-    distribution = fit.label_distribution
+def _answers(distribution: Distribution, graph: Graph, given: NDArray[np.int64]) -> pa.Table:
     answers = distribution.argmax(axis=1)
-    answers[split.train] = graph.labels[split.train]
+    answers[given] = graph.labels[given]
     origin = np.full(graph.num_nodes, "predicted", dtype="<U9")
-    origin[split.train] = "given"
+    origin[given] = "given"
     nodes = np.arange(graph.num_nodes) if graph.node_names is None else graph.node_names
     names = ["id", "label", "probability", "origin"]
     columns = [
@@ -106,8 +97,7 @@ def _defused(table: pa.Table) -> pa.Table:
     return pa.table(columns, names=table.column_names)
 
 
-def _predictions(fit: Fit, graph: Graph, split: Split) -> pa.Table:
-    distribution = fit.label_distribution
+def _predictions(distribution: Distribution, graph: Graph, split: Split) -> pa.Table:
     classes = np.array(graph.class_names)
     predicted = distribution.argmax(axis=1)
     part = np.full(graph.num_nodes, "other", dtype="<U10")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 
-from lcgnn.files import written_atomically
+from lcgnn.errors import OutputError
+from lcgnn.files import remove_leftovers
+from lcgnn.tensor_files import read_tensors, write_tensors
 
-_FORMAT = "lcgnn checkpoint 1"
+_FORMAT = "lcgnn checkpoint 2"
 
 
 @dataclass
@@ -97,21 +96,14 @@ class CheckpointFile:
             "last_loss": checkpoint.last_loss,
             "outcomes": [{"phase": outcome.phase, "best_epoch": outcome.best_epoch} for outcome in outcomes],
         }
-        with written_atomically(self.path) as temporary:
-            save_file(
-                {name: value.contiguous() for name, value in tensors.items()},
-                temporary,
-                metadata={"lcgnn": json.dumps(header)},
-            )
+        write_tensors(self.path, tensors, header)
         self._saved_at = time.monotonic()
 
     def load(self) -> Checkpoint | None:
         """The saved checkpoint, or None if there is none that belongs to this run and is whole."""
         try:
-            with safe_open(self.path, framework="pt") as file:
-                header = json.loads((file.metadata() or {}).get("lcgnn", "{}"))
-                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        except (OSError, SafetensorError, ValueError):
+            tensors, header = read_tensors(self.path)
+        except OutputError:
             return None
         if header.get("format") != _FORMAT or header.get("fingerprint") != self.fingerprint:
             return None
@@ -136,6 +128,7 @@ class CheckpointFile:
     def delete(self) -> None:
         """Remove the file, once the run has its result."""
         self.path.unlink(missing_ok=True)
+        remove_leftovers(self.path)
 
 
 def _with_prefix(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,20 @@ def confusion(
     num_classes = label_distribution.shape[1]
     cells = labels[nodes] * num_classes + label_distribution[nodes].argmax(axis=1)
     return np.bincount(cells, minlength=num_classes**2).reshape(num_classes, num_classes)
+
+
+def class_counts(
+    label_distribution: NDArray[np.float32], graph: Graph, given: NDArray[np.int64]
+) -> list[dict[str, Any]]:
+    """Every class with the number of nodes that are given it and that are predicted to be of it."""
+    answers = np.delete(label_distribution.argmax(axis=1), given)
+    num_given, num_predicted = (
+        np.bincount(labels, minlength=graph.num_classes) for labels in (graph.labels[given], answers)
+    )
+    return [
+        {"name": name, "given": int(num_given[label]), "predicted": int(num_predicted[label])}
+        for label, name in enumerate(graph.class_names)
+    ]
 
 
 def calibration_error(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import shutil
@@ -25,12 +26,16 @@ else:
 
 @contextmanager
 def written_atomically(path: Path) -> Iterator[Path]:
-    """Give a temporary path beside ``path`` to write to; it takes ``path``'s place when the block ends well."""
+    """Give a temporary path beside ``path`` to write to; it takes ``path``'s place when the block ends well.
+
+    What a process that was killed in such a block left behind is removed by the next one for the same path.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        remove_leftovers(path)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.{os.getpid()}.")
     except OSError as error:
-        raise OutputError(f"Cannot write {path}: {error.strerror or error}. Choose another folder.") from error
+        raise OutputError(f"Cannot write {path}: {_reason(error)}. Choose another folder.") from error
     os.close(handle)
     temporary = Path(name)
     try:
@@ -38,7 +43,7 @@ def written_atomically(path: Path) -> Iterator[Path]:
         temporary.chmod(0o644)
         temporary.replace(path)
     except OSError as error:
-        raise OutputError(f"Cannot write {path}: {error.strerror or error}.") from error
+        raise OutputError(f"Cannot write {path}: {_reason(error)}.") from error
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -61,6 +66,32 @@ def folder_written_atomically(folder: Path) -> Iterator[Path]:
         raise OutputError(f"Cannot write {folder}: {error.strerror or error}.") from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _reason(error: OSError) -> str:
+    """In the system's words, also where a library has wrapped them in its own."""
+    return os.strerror(error.errno) if error.errno else str(error)
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove the temporary files of ``path`` whose process is no more."""
+    prefix = f".{path.name}."
+    for file in path.parent.glob(f"{glob.escape(prefix)}*"):
+        writer = file.name.removeprefix(prefix).partition(".")[0]
+        if writer.isdecimal() and not _is_alive(int(writer)):
+            file.unlink(missing_ok=True)
+
+
+def _is_alive(process: int) -> bool:
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        pass
+    return True
 
 
 def write_json(path: Path, content: Any) -> None:

@@ -85,6 +85,8 @@ class Trainer:
         validation: (V,) nodes that choose the epoch; may be empty if every phase keeps the last one.
         seed: Determines all dropout masks.
         checkpoint: Where to save the state every so often, and where to continue from if it is there.
+        first_phase: Where to save the state after the first phase, and where to begin from if it is there: for
+            runs that differ only in what follows.
         progress: Called after every epoch.
         ranks: The processes that hold the rest of the graph.
     """
@@ -97,6 +99,7 @@ class Trainer:
         seed: int,
         *,
         checkpoint: CheckpointFile | None = None,
+        first_phase: CheckpointFile | None = None,
         progress: Callable[[Progress], None] | None = None,
         ranks: Ranks = ALONE,
     ) -> None:
@@ -109,8 +112,9 @@ class Trainer:
         self.seconds = 0.0
         self._progress = progress
         self._checkpoint = checkpoint
+        self._first_phase = first_phase
         self._finished: list[Outcome] = []
-        self._resumed = checkpoint.load() if checkpoint else None
+        self._resumed = (checkpoint and checkpoint.load()) or (first_phase and first_phase.load())
         if self._resumed:
             self.seconds = self._resumed.seconds
 
@@ -124,6 +128,8 @@ class Trainer:
                 return self._finished[-1]
             loop.restore(self._resumed)
             self._resumed = None
+        elif self._first_phase and len(self._finished) == 1:
+            self._first_phase.save(loop.checkpoint())
         while loop.step():
             if self._checkpoint and self._checkpoint.due():
                 self.seconds = time.perf_counter() - started

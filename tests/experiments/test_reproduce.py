@@ -2,11 +2,13 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -89,20 +91,61 @@ def test_packed_records_alone_are_enough(folder: Path) -> None:
     assert (folder / "results" / "study.md").read_text() == table
 
 
+def started(folder: Path, *options: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "lcgnn", "reproduce", "study.toml", *options],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def workers_of(runner: int) -> list[int]:
+    """The processes below a runner that have torch loaded, which are its workers."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/status"):
+        with suppress(OSError):
+            parent = re.search(r"^PPid:\t(\d+)$", status.read_text(), re.MULTILINE)
+            if parent and int(parent[1]) == runner and "libtorch" in (status.parent / "maps").read_text():
+                found.append(int(status.parent.name))
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="finds the workers through /proc")
+def test_a_killed_worker_is_replaced(folder: Path) -> None:
+    (folder / "study.toml").write_text(STUDY.replace("EPOCHS", "2000"))
+    process = started(folder, "--workers", "2")
+    while process.poll() is None and not (victims := workers_of(process.pid)):
+        time.sleep(0.05)
+    os.kill(victims[0], signal.SIGKILL)
+    output, errors = process.communicate(timeout=240)
+    assert process.returncode == 0, errors
+    assert "| LC-GCN minus GCN |" in output
+    assert len(list((folder / "runs" / "records").glob("*.json"))) == 3
+
+
+def test_two_runners_on_one_folder_do_not_disturb_each_other(folder: Path) -> None:
+    (folder / "study.toml").write_text(STUDY.replace("EPOCHS", "200"))
+    runners = [started(folder, "--workers", "1") for _ in range(2)]
+    for runner in runners:
+        output, errors = runner.communicate(timeout=240)
+        assert runner.returncode == 0, errors
+        assert "| LC-GCN minus GCN |" in output
+    alone = reproduce(folder, "--records", "runs/alone", "--results", "alone")
+    assert alone.returncode == 0, alone.stderr
+    assert (folder / "alone" / "study.md").read_text() == (folder / "results" / "study.md").read_text()
+
+
 def test_killing_the_runner_loses_only_what_was_under_way(folder: Path) -> None:
     (folder / "study.toml").write_text(STUDY.replace("EPOCHS", "400"))
     records = folder / "runs" / "records"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "lcgnn", "reproduce", "study.toml", "--workers", "2"],
-        cwd=folder,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    process = started(folder, "--workers", "2")
     while process.poll() is None and not any(records.glob("*.json")):
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    process.communicate()
     kept = {path.name: path.stat().st_mtime_ns for path in records.glob("*.json")}
     assert kept
     assert reproduce(folder).returncode == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,13 +16,19 @@ from lcgnn.errors import ConfigError
 if TYPE_CHECKING:
     from lcgnn.datasets.tables import Tables
 
-IdColumn = Annotated[str | None, typer.Option(help="Tables: the column of a node's id. [default: guessed]")]
-LabelColumn = Annotated[
-    str | None, typer.Option(help="Tables: the column of its label, empty where unknown. [default: guessed]")
-]
-SourceColumn = Annotated[str | None, typer.Option(help="Tables: where an edge begins. [default: guessed]")]
-TargetColumn = Annotated[str | None, typer.Option(help="Tables: where an edge ends. [default: guessed]")]
-WeightColumn = Annotated[str | None, typer.Option(help="Tables: an edge's weight. [default: guessed]")]
+
+def column_option(what: str, default: str) -> Any:
+    """An option that names a column of the tables."""
+    return typer.Option(help=f"Tables: {what}. [default: {default}]")
+
+
+NODE_ID, LABEL = "the column of a node's id", "the column of its label, empty where unknown"
+SOURCE, TARGET, WEIGHT = "where an edge begins", "where an edge ends", "an edge's weight"
+IdColumn = Annotated[str | None, column_option(NODE_ID, "guessed")]
+LabelColumn = Annotated[str | None, column_option(LABEL, "guessed")]
+SourceColumn = Annotated[str | None, column_option(SOURCE, "guessed")]
+TargetColumn = Annotated[str | None, column_option(TARGET, "guessed")]
+WeightColumn = Annotated[str | None, column_option(WEIGHT, "guessed")]
 IgnoreColumn = Annotated[
     list[str] | None, typer.Option(help="Tables: a column that is not to be used; may be given several times.")
 ]
@@ -31,6 +37,13 @@ IgnoreColumn = Annotated[
 @app.command()
 def init(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to make.")],
+    example: Annotated[
+        str,
+        typer.Option(
+            help="Which: 'articles' (texts; neighbours are alike), 'wine' (measurements; neighbours are alike) or "
+            "'market' (neighbours differ)."
+        ),
+    ] = "articles",
 ) -> None:
     """Write a small example of your own graph: a folder with a table of nodes and a table of edges.
 
@@ -39,7 +52,7 @@ def init(
     from lcgnn.datasets.example import write_example
     from lcgnn.display import out
 
-    for path in write_example(folder):
+    for path in write_example(folder, example):
         out.print(f"Written: {path}", soft_wrap=True, markup=False)
     name = shlex.quote(str(folder))
     out.print(f"\nTry next:\n  lcgnn inspect {name}\n  lcgnn train {name}", soft_wrap=True, markup=False)
@@ -47,7 +60,10 @@ def init(
 
 @app.command()
 def inspect(
-    folder: Annotated[str, typer.Argument(help="A folder with nodes.csv and edges.csv, or a benchmark graph.")],
+    folder: Annotated[
+        str,
+        typer.Argument(help="A folder with nodes.csv and edges.csv, an .npz file, or a benchmark graph."),
+    ],
     id_column: IdColumn = None,
     label_column: LabelColumn = None,
     source_column: SourceColumn = None,
@@ -103,7 +119,7 @@ def tables_of(
     is_path = "/" in argument or "\\" in argument or Path(argument).exists()
     if not is_path and not get_close_matches(argument.lower(), DATASETS):
         raise ConfigError(
-            f"{argument!r} is neither a benchmark ({', '.join(DATASETS)}) nor a folder here. "
+            f"{argument!r} is neither a benchmark ({', '.join(DATASETS)}) nor a folder or .npz file here. "
             "A folder to start from: lcgnn init DIR"
         )
     if is_benchmark or not is_path:
@@ -113,4 +129,7 @@ def tables_of(
     from lcgnn.datasets.columns import Columns
     from lcgnn.datasets.tables import Tables
 
-    return Tables(argument, Columns(*named, ignore=tuple(ignore or ())))
+    tables = Tables(argument, Columns(*named, ignore=tuple(ignore or ())))
+    if tables.are_arrays and tables.columns != Columns():
+        raise ConfigError(f"Columns can be named for a folder of tables, and {argument!r} is none.")
+    return tables

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,7 +30,8 @@ def train(
     dataset: Annotated[
         str,
         typer.Argument(
-            help="A benchmark graph ('lcgnn datasets' lists them), or a folder with nodes.csv and edges.csv."
+            help="A benchmark graph ('lcgnn datasets' lists them), a folder with nodes.csv and edges.csv, or an "
+            ".npz file with arrays."
         ),
     ],
     method: Annotated[
@@ -48,6 +50,24 @@ def train(
         ),
     ] = "public",
     split_seed: Annotated[int, typer.Option(help="Which random draw of the labels.")] = 0,
+    validation: Annotated[
+        float | None,
+        typer.Option(
+            help="Hold out this share of the training labels to choose the epoch by. [default: 0; for tables with "
+            "100 labels or more of every class 0.1]"
+        ),
+    ] = None,
+    estimate: Annotated[
+        bool,
+        typer.Option(help="Tables: estimate from the given labels how many predictions are right, and calibrate."),
+    ] = True,
+    folds: Annotated[
+        int | None,
+        typer.Option(
+            help="Into how many parts the labels are divided for the estimate; a model is trained for each. "
+            "[default: 10; fewer on large graphs, none if there is a test part]"
+        ),
+    ] = None,
     consistency_weight: Annotated[
         float | None,
         typer.Option(
@@ -94,8 +114,9 @@ def train(
     """
     from lcgnn.display import err
     from lcgnn.display import out as console
-    from lcgnn.experiments.session import plan, save_summary
+    from lcgnn.experiments.session import plan
     from lcgnn.experiments.spec import SplitSpec
+    from lcgnn.experiments.summary import save_summary
 
     given = {
         "consistency_weight": consistency_weight,
@@ -106,6 +127,8 @@ def train(
     settings = {name: value for name, value in given.items() if value is not None}
     settings |= dict(_parsed_setting(text) for text in set_ or [])
     named = (id_column, label_column, source_column, target_column, weight_column)
+    if not estimate and folds:
+        raise ConfigError(f"--no-estimate and --folds {folds} contradict each other. Leave one of them out.")
     with crew_for(context, dataset, device) as (graph, crew):
         tables = tables_of(graph, named, ignore_column)
         if tables is None:
@@ -115,12 +138,14 @@ def train(
             method,
             seeds=seeds,
             split=SplitSpec(split, labels_per_class, split_seed),  # type: ignore[arg-type]
+            validation=validation,
             settings=settings,
             tables=tables,
             folder=out,
             device=device,
             workers=workers if crew is None else 1,
             prediction_format=predictions,  # type: ignore[arg-type]
+            folds=folds if estimate else 0,
         )
         print_notes(session.notes)
         summary = run_session(session, err)
@@ -140,6 +165,9 @@ def train(
         console.print(communication_table(summary["communication"]))
     if tables is not None:
         console.print(f"Predictions: {summary['predictions'][0]}", soft_wrap=True, markup=False)
+        if session.can_predict:
+            command = f"lcgnn predict {shlex.quote(str(session.folder))} GRAPH --out predictions.csv"
+            console.print(f"For new nodes, or another graph: {command}", soft_wrap=True, markup=False)
         return
     console.print(f"Predictions, models and curves: {session.folder}/", soft_wrap=True)
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
+from lcgnn.graph import Graph
+
 STRUCTURAL_DIMENSIONS = 64
 _STEPS = 3
 _SEED = 0
+
+
+def with_structural_features(graph: Graph) -> Graph:
+    """The graph with features made from its edges, in place of any that it has."""
+    return replace(graph, features=structural_features(graph.adjacency))
 
 
 def structural_features(adjacency: csr_array) -> NDArray[np.float32]:

@@ -10,17 +10,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from lcgnn.datasets.cells import as_text, without_gaps
-from lcgnn.datasets.columns import Columns
 from lcgnn.datasets.table_files import TableFile, shown
 from lcgnn.errors import DataError
 from lcgnn.graph import Graph
-
-
-def endpoint_columns(edges: TableFile, columns: Columns) -> tuple[str, str]:
-    source, target = columns.require(edges, "source"), columns.require(edges, "target")
-    if source == target:
-        raise DataError(f"{edges.path}: column {shown(source)} cannot be source and target of an edge. Name two.")
-    return source, target
 
 
 def read_endpoints(edges: TableFile, column: str) -> Any:

@@ -49,7 +49,7 @@ def _class_names(nodes: TableFile, column: str, given: Any) -> tuple[str, ...]:
     if not names:
         raise DataError(
             f"{nodes.path}, column {shown(column)}: no node has a label. Label some nodes of each class, or name "
-            "another column with --label-column."
+            f"another column with {nodes.option('label')}."
         )
     if len(names) == 1:
         raise DataError(
@@ -60,7 +60,7 @@ def _class_names(nodes: TableFile, column: str, given: Any) -> tuple[str, ...]:
         raise DataError(
             f"{nodes.path}, column {shown(column)}: {len(names):,} different labels on {num_labelled:,} nodes. "
             f"A class needs several labels, and at most {MOST_CLASSES:,} classes are possible. "
-            "Is it the right column? Say which with --label-column."
+            f"Is it the right column? Say which with {nodes.option('label')}."
         )
     whole = all(name.removeprefix("-").isdecimal() and name.isascii() and len(name) < 19 for name in names)
     return tuple(sorted(names, key=int) if whole else sorted(names))
@@ -85,18 +85,9 @@ def read_split(nodes: TableFile, column: str | None, labels: NDArray[np.int64], 
     none = np.empty(0, dtype=np.int64)
     if column is None:
         return Split(np.flatnonzero(labels >= 0), none, none, "all given labels")
-    cells = pc.utf8_lower(as_text(nodes.column(column)))
-    known = [name for names in _PARTS.values() for name in names]
-    odd = pc.and_(cells.is_valid(), pc.invert(pc.is_in(cells, value_set=pa.array(known))))
-    row = pc.index(odd, True).as_py()
-    if row >= 0:
-        raise DataError(
-            f"{nodes.place(row, column)}: {shown(cells[row].as_py())} is not train, validation or test. "
-            f"Correct it, or leave the column out with --ignore-column {column}."
-        )
     nodes_of = {}
-    for part, names in _PARTS.items():
-        chosen = pc.fill_null(pc.is_in(cells, value_set=pa.array(names)), False).to_numpy()
+    hint = f"Correct it, or leave the column out with {nodes.option('ignore', column)}."
+    for part, chosen in _parts(nodes, column, hint).items():
         nodes_of[part] = np.flatnonzero(chosen & (labels >= 0))
         unlabelled = int((chosen & (labels < 0)).sum())
         if unlabelled:
@@ -107,3 +98,46 @@ def read_split(nodes: TableFile, column: str | None, labels: NDArray[np.int64], 
     unused = int((labels >= 0).sum()) - sum(len(chosen) for chosen in nodes_of.values())
     notes.append(f"{nodes.path.name}: the split column is obeyed: labels {counted}, {unused:,} not used.")
     return Split(nodes_of["train"], nodes_of["validation"], nodes_of["test"], "the table's")
+
+
+def _parts(nodes: TableFile, column: str, hint: str = "Correct it.") -> dict[str, NDArray[np.bool_]]:
+    """(N,) for every part whether the split column puts a node into it."""
+    cells = pc.utf8_lower(as_text(nodes.column(column)))
+    known = [name for names in _PARTS.values() for name in names]
+    odd = pc.and_(cells.is_valid(), pc.invert(pc.is_in(cells, value_set=pa.array(known))))
+    row = pc.index(odd, True).as_py()
+    if row >= 0:
+        raise DataError(
+            f"{nodes.place(row, column)}: {shown(cells[row].as_py())} is not train, validation or test. {hint}"
+        )
+    return {
+        part: np.asarray(pc.fill_null(pc.is_in(cells, value_set=pa.array(names)), False).to_numpy())
+        for part, names in _PARTS.items()
+    }
+
+
+def read_known_labels(
+    nodes: TableFile, column: str | None, names: tuple[str, ...], notes: list[str]
+) -> NDArray[np.int64]:
+    """Every node's class number among the names that a model knows, -1 where it has none or another."""
+    if column is None:
+        return np.full(nodes.table.num_rows, UNLABELLED, dtype=np.int64)
+    given = without_gaps(as_text(nodes.column(column)))
+    labels = pc.fill_null(pc.index_in(given, value_set=pa.array(names, pa.string())), UNLABELLED).to_numpy()
+    labels = np.array(labels, dtype=np.int64)
+    strange = given.filter(pa.array(labels < 0)).drop_null()
+    if len(strange):
+        classes = pc.unique(strange).to_pylist()
+        listed = ", ".join(shown(name) for name in classes[:5]) + (", ..." if len(classes) > 5 else "")
+        notes.append(
+            f"Warning: {nodes.path.name}, column {shown(column)}: the model does not know {listed} (in "
+            f"{len(strange):,} of {len(given):,} rows) and predicts one of its own {len(names)} classes there. "
+            "To add a class, train again."
+        )
+    return labels
+
+
+def read_given(nodes: TableFile, column: str | None, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The nodes whose label is given: all that have one, or those that the split column has for training."""
+    labelled = labels >= 0
+    return np.flatnonzero(labelled if column is None else labelled & _parts(nodes, column)["train"])

@@ -13,15 +13,18 @@ from numpy.typing import NDArray
 
 from lcgnn.datasets.arrays import holds_arrays, load_arrays
 from lcgnn.datasets.cells import as_text, without_gaps
-from lcgnn.datasets.columns import Columns, check_exists
+from lcgnn.datasets.columns import Columns, Roles
 from lcgnn.datasets.encoding import Encoding
-from lcgnn.datasets.structure import structural_features
-from lcgnn.datasets.table_edges import endpoint_columns, node_numbers, read_endpoints, read_weights, tell_edges
+from lcgnn.datasets.npz import load_npz
+from lcgnn.datasets.table_edges import node_numbers, read_endpoints, read_weights, tell_edges
 from lcgnn.datasets.table_files import ENDINGS, TableFile, read_table, shown
+from lcgnn.datasets.table_graph import TableGraph as TableGraph
+from lcgnn.datasets.table_graph import with_features
 from lcgnn.datasets.table_labels import read_labels, read_split
 from lcgnn.errors import DataError
-from lcgnn.graph import UNLABELLED, Features, Graph, Split
+from lcgnn.graph import UNLABELLED, Features, Graph
 
+TABLE_NAMES = ("nodes", "labels", "edges")
 # Ids are kept in an array with room for the longest.
 LONGEST_ID = 256
 # From so few labelled nodes a column that agrees with the label may do so by chance.
@@ -34,7 +37,7 @@ class Tables:
 
     Args:
         folder: Holds ``nodes`` and ``edges`` as .csv, .tsv or .parquet; instead of ``nodes`` there may be
-            ``labels``, with the id and the label of some of the nodes that the edges name.
+            ``labels``, with the id and the label of some of the nodes that the edges name. Or an .npz file.
         columns: Names of columns that are not to be guessed.
     """
 
@@ -43,58 +46,48 @@ class Tables:
 
     @property
     def name(self) -> str:
-        """What the graph is called: the folder's name."""
-        return Path(self.folder).resolve().name or "graph"
+        """What the graph is called: the name of the folder, or of the file without its ending."""
+        path = Path(self.folder).resolve()
+        return (path.stem if self.are_arrays else path.name) or "graph"
 
-
-@dataclass(frozen=True, eq=False)
-class TableGraph:
-    """A graph from tables.
-
-    Args:
-        graph: The graph.
-        split: All given labels for training, or what the ``split`` column says.
-        encoding: How the feature columns became features; empty if there are none.
-        notes: What was guessed, merged, filled or left out, a sentence each.
-    """
-
-    graph: Graph
-    split: Split
-    encoding: Encoding
-    notes: tuple[str, ...]
+    @property
+    def are_arrays(self) -> bool:
+        """Whether it is no folder but an .npz file."""
+        return self.folder.lower().endswith(".npz") and not Path(self.folder).is_dir()
 
 
 def load_tables(tables: Tables) -> TableGraph:
     """The graph in a folder of tables; DataError says where, what and what to do if it cannot be used.
 
-    A folder of arrays, which needs no reading, is taken as well.
+    A folder of arrays, which needs no reading, and a file of arrays are taken as well.
     """
     if holds_arrays(Path(tables.folder)):
         return _from_arrays(tables)
-    nodes_path, edges_path, complete = _find(Path(tables.folder))
-    nodes, edges = read_table(nodes_path, multiline=True), read_table(edges_path)
-    notes = [*nodes.notes, *edges.notes]
-    roles = _Roles.of(nodes, edges, tables.columns)
-    ids = _ids(nodes, roles.id)
+    if tables.are_arrays:
+        return load_npz(Path(tables.folder), name=tables.name)
+    return graph_of_tables(find_tables(Path(tables.folder)), tables.columns, tables.name)
+
+
+def graph_of_tables(files: TableFiles, columns: Columns, name: str) -> TableGraph:
+    """The graph in two tables, wherever they come from.
+
+    Args:
+        files: The tables.
+        columns: Names of columns that are not to be guessed.
+        name: What to call the graph.
+    """
+    nodes, notes = files.nodes, files.notes()
+    roles = Roles.of(nodes, files.edges, columns)
+    assert roles.label is not None
+    ids = read_ids(nodes, roles.id)
     labels, class_names = read_labels(nodes, roles.label, notes)
     split = read_split(nodes, roles.split, labels, notes)
-    ends = [read_endpoints(edges, name) for name in (roles.source, roles.target)]
-    if not complete:
-        ids = pc.unique(pa.chunked_array([*ids.chunks, *ends[0].chunks, *ends[1].chunks], pa.string()))
-        labels = np.concatenate([labels, np.full(len(ids) - labels.size, UNLABELLED)])
-        _check_ids_fit(edges, ids)
-    links = node_numbers(edges, (roles.source, roles.target), ends, nodes, ids)
-    weights = read_weights(edges, roles.weight, {roles.source, roles.target}, notes)
-    encoding, features = _encoded(nodes, roles.features, complete, notes)
-    if complete:
+    links = read_links(files, roles, ids, notes)
+    encoding, features = _encoded(nodes, roles.features(nodes, columns.ignore), files.complete, notes)
+    if files.complete:
         _warn_of_leakage(nodes, encoding, labels, roles.label, notes)
-    names, count = _names(ids), links.shape[1]
-    graph = Graph.from_edges(
-        tables.name, links, len(ids), labels, class_names,
-        weights=weights, features=features, node_names=names, num_source_links=count,
-    )  # fmt: skip
-    tell_edges(graph, links, edges.path.name, notes)
-    return TableGraph(_with_features(graph, notes), split, encoding, tuple(notes))
+    graph = links.graph(name, labels, class_names, features, notes)
+    return TableGraph(with_features(graph, notes), split, encoding, tuple(notes), roles)
 
 
 def _from_arrays(tables: Tables) -> TableGraph:
@@ -104,37 +97,83 @@ def _from_arrays(tables: Tables) -> TableGraph:
         )
     graph, split = load_arrays(Path(tables.folder))
     notes: list[str] = []
-    return TableGraph(_with_features(graph, notes), split, Encoding(), tuple(notes))
+    return TableGraph(with_features(graph, notes), split, Encoding(), tuple(notes))
 
 
-@dataclass(frozen=True)
-class _Roles:
-    """Which column of the two tables is what."""
+@dataclass(frozen=True, eq=False)
+class TableFiles:
+    """The two tables of a folder.
 
-    id: str
-    label: str
-    split: str | None
-    features: tuple[str, ...]
-    source: str
-    target: str
-    weight: str | None
+    Args:
+        nodes: A row a node.
+        edges: A row an edge.
+        complete: Whether ``nodes`` lists all nodes, or only those with a label.
+    """
 
-    @classmethod
-    def of(cls, nodes: TableFile, edges: TableFile, columns: Columns) -> _Roles:
-        for name in columns.ignore:
-            check_exists(nodes, name, "--ignore-column")
-        id_column, label = columns.require(nodes, "id"), columns.require(nodes, "label")
-        split = columns.find(nodes, "split")
-        if id_column == label:
-            raise DataError(f"{nodes.path}: column {shown(label)} cannot be id and label of a node. Name two.")
-        used = {id_column, label, split, *columns.ignore}
-        features = tuple(name for name in nodes.names if name not in used)
-        source, target = endpoint_columns(edges, columns)
-        return cls(id_column, label, split, features, source, target, columns.find(edges, "weight"))
+    nodes: TableFile
+    edges: TableFile
+    complete: bool
+
+    def notes(self) -> list[str]:
+        """What there was to say of the files themselves."""
+        return [*self.nodes.notes, *self.edges.notes]
 
 
-def _find(folder: Path) -> tuple[Path, Path, bool]:
-    """The files of nodes and edges, and whether the former lists all nodes."""
+@dataclass(frozen=True, eq=False)
+class Links:
+    """The nodes of a graph and what joins them.
+
+    Args:
+        file: Name of the file of the edges.
+        ids: The names of all nodes; those of the table of nodes come first.
+        ends: (2, M) the edges by the numbers of their nodes.
+        weights: (M,) theirs, if they have any.
+    """
+
+    file: str
+    ids: Any
+    ends: NDArray[np.int64]
+    weights: NDArray[np.float32] | None
+
+    def graph(
+        self,
+        name: str,
+        labels: NDArray[np.int64],
+        class_names: tuple[str, ...],
+        features: Features | None,
+        notes: list[str],
+    ) -> Graph:
+        """The graph with these labels, which may be those of its first nodes only; told is what was merged."""
+        unnamed = np.full(len(self.ids) - labels.size, UNLABELLED)
+        graph = Graph.from_edges(
+            name,
+            self.ends,
+            len(self.ids),
+            np.concatenate([labels, unnamed]),
+            class_names,
+            weights=self.weights,
+            features=features,
+            node_names=_names(self.ids),
+            num_source_links=self.ends.shape[1],
+        )
+        tell_edges(graph, self.ends, self.file, notes)
+        return graph
+
+
+def read_links(files: TableFiles, roles: Roles, ids: Any, notes: list[str]) -> Links:
+    """The edges among the nodes with these ids, and the nodes that only they name if the table is not complete."""
+    edges, columns = files.edges, (roles.source, roles.target)
+    ends = [read_endpoints(edges, name) for name in columns]
+    if not files.complete:
+        ids = pc.unique(pa.chunked_array([*ids.chunks, *ends[0].chunks, *ends[1].chunks], pa.string()))
+        _check_ids_fit(edges, ids)
+    numbers = node_numbers(edges, columns, ends, files.nodes, ids)
+    weights = read_weights(edges, roles.weight, set(columns), notes)
+    return Links(edges.path.name, ids, numbers, weights)
+
+
+def find_tables(folder: Path) -> TableFiles:
+    """The tables of nodes and edges in a folder; DataError if there are none, or too many."""
     if not folder.is_dir():
         what = "is not a folder" if folder.exists() else "does not exist"
         raise DataError(
@@ -153,7 +192,9 @@ def _find(folder: Path) -> tuple[Path, Path, bool]:
             f"{folder} has no nodes.csv (or .tsv, .parquet). Add it, with the columns id, label and any features, "
             "or labels.csv with id and label alone."
         )
-    return nodes or labels or folder, edges, nodes is not None
+    listed = nodes or labels
+    assert listed is not None
+    return TableFiles(read_table(listed, multiline=True), read_table(edges), nodes is not None)
 
 
 def _one_file(folder: Path, stem: str) -> Path | None:
@@ -163,7 +204,7 @@ def _one_file(folder: Path, stem: str) -> Path | None:
     return found[0] if found else None
 
 
-def _ids(nodes: TableFile, column: str) -> Any:
+def read_ids(nodes: TableFile, column: str) -> Any:
     """The ids as text, each once and none missing."""
     ids = as_text(nodes.column(column))
     if ids.null_count:
@@ -193,7 +234,7 @@ def _check_ids_fit(file: TableFile, ids: Any) -> None:
     if longest > LONGEST_ID:
         raise DataError(
             f"{file.path}: an id has {longest:,} characters; at most {LONGEST_ID} are possible. "
-            "Is it the right column? Say which with --id-column."
+            f"Is it the right column? Say which with {file.option('id')}."
         )
     if pc.any(pc.match_substring(ids, "\0")).as_py():
         raise DataError(f"{file.path}: an id holds a zero byte. Remove it.")
@@ -218,25 +259,6 @@ def _encoded(
     return encoding, encoding.apply(nodes)[0] if encoding.columns else None
 
 
-def _with_features(graph: Graph, notes: list[str]) -> Graph:
-    """The graph, with features made from its edges if it has none."""
-    if graph.features is not None:
-        return graph
-    notes.append(
-        "There are no feature columns: methods that need features get some made from the edges (where a node lies "
-        "in the graph, and its degree)."
-    )
-    return Graph(
-        graph.name,
-        graph.adjacency,
-        graph.labels,
-        graph.class_names,
-        structural_features(graph.adjacency),
-        graph.node_names,
-        graph.num_source_links,
-    )
-
-
 def _warn_of_leakage(
     nodes: TableFile, encoding: Encoding, labels: NDArray[np.int64], label_column: str, notes: list[str]
 ) -> None:
@@ -256,5 +278,5 @@ def _warn_of_leakage(
             notes.append(
                 f"Warning: {nodes.path.name}, column {shown(column.name)} says the same as {shown(label_column)} "
                 f"on all {labelled.size:,} labelled nodes. If it would not be known for a new node, leave it out: "
-                f"--ignore-column {column.name}"
+                f"{nodes.option('ignore', column.name)}"
             )

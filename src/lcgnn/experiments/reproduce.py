@@ -86,6 +86,7 @@ class Reproduction:
         """Do them, yielding (position, record) as they finish."""
         count = min(workers or available_cores(), max(len(specs), 1))
         yield from run_missing(specs, self.store, board, workers=count, device=device, scheduler=scheduler)
+        self.store.forget_first_phases()
 
 
 def _chosen(experiment: Experiment, methods: Sequence[str]) -> Experiment:

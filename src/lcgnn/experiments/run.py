@@ -10,7 +10,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,25 +19,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcgnn import __version__
-from lcgnn.artifacts import PredictionFormat, save_answers, save_metrics, save_model, save_predictions
+from lcgnn.artifacts import PredictionFormat, save_answers, save_metrics, save_predictions
 from lcgnn.checkpoint import CheckpointFile
 from lcgnn.datasets import load
-from lcgnn.datasets.encoding import Encoding
-from lcgnn.datasets.tables import TableGraph, Tables, load_tables
+from lcgnn.datasets.known_tables import TableForm
+from lcgnn.datasets.tables import Tables
 from lcgnn.distributed.crew import leading_crew
-from lcgnn.distributed.parted import PartedGraph, holds_parts, load_parted
+from lcgnn.distributed.parted import PartedGraph
 from lcgnn.errors import OutputError
-from lcgnn.evaluation import accuracy, accuracy_by_consistency, calibration_error, confusion
+from lcgnn.evaluation import accuracy, accuracy_by_consistency, calibration_error, class_counts, confusion
+from lcgnn.experiments.shared_tables import read_tables
 from lcgnn.experiments.spec import RunSpec, fingerprint
 from lcgnn.experiments.store import Store
 from lcgnn.files import read_json, write_json
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Context, Fit, Method
 from lcgnn.methods.base import Stage
+from lcgnn.model import TrainedModel
 from lcgnn.training import Progress
+from lcgnn.trust import at_temperature
 
 # Seconds between two checkpoints of a run.
 CHECKPOINT_SECONDS = float(os.environ.get("LCGNN_CHECKPOINT_SECONDS", "15"))
+
+# The model of a run, in the run's folder.
+MODEL_FILE = "model.safetensors"
 
 # A record holds the confusion of no more classes than anybody can look at.
 _MOST_CLASSES = 50
@@ -54,7 +60,11 @@ class Run:
     @cached_property
     def data(self) -> tuple[Graph, Split]:
         graph, own = source(self.spec)
-        return graph, self.spec.split.make(graph, own)
+        return graph, self.divided(graph, own)
+
+    def divided(self, graph: Graph, own: Split) -> Split:
+        """Which labels the run uses for what, given the split that the graph comes with."""
+        return self.spec.split.make(graph, own)
 
     @cached_property
     def method(self) -> Method:
@@ -74,13 +84,24 @@ class Run:
             }
         )
 
-    def fit(self, checkpoint: CheckpointFile, device: str, progress: ProgressCallback | None) -> Fit:
-        """Fit from the beginning, or from the checkpoint if there is one."""
+    @cached_property
+    def first_phase(self) -> str | None:
+        """A hash of everything that determines the first of several phases; None if no other run may have it."""
+        settings = self.method.first_phase_settings()
         graph, split = self.data
-        context = Context(device, checkpoint, progress)
+        data = {"graph": graph.checksum, "split": split.checksum, "seed": self.spec.seed}
+        return None if settings is None else fingerprint({**settings, **data})
+
+    def fit(self, context: Context) -> Fit:
+        """Fit from the beginning, or from where the context's files say that it was."""
+        graph, split = self.data
         if isinstance(graph, PartedGraph):
             return leading_crew().fit(self.spec.method, self.method, split, self.spec.seed, context)
         return self.method.fit(graph, split, self.spec.seed, context)
+
+    def checkpoint(self, path: Path) -> CheckpointFile:
+        """Where the run keeps its state until it is done."""
+        return CheckpointFile(path, self.identity, every=CHECKPOINT_SECONDS)
 
     def measured(self, fit: Fit) -> dict[str, Any]:
         """The run's record: what was run, how good every stage is, and with what it was run."""
@@ -91,26 +112,28 @@ class Run:
             "settings": dataclasses.asdict(self.method),
             "seed": self.spec.seed,
             "graph": graph.checksum,
-            **({"class_counts": _class_counts(fit, graph, split)} if self.spec.tables else {}),
+            **(
+                {"class_counts": class_counts(fit.label_distribution, graph, split.train)}
+                if self.spec.tables
+                else {}
+            ),
             "seconds": round(fit.seconds, 3),
             "classes": list(graph.class_names),
             "stages": [_stage(stage, graph, split, with_curve=self.spec.seed == 0) for stage in fit.stages],
             "environment": _environment(),
         }
 
-    def description(self) -> dict[str, Any]:
-        """What a saved model has to say of itself."""
+    def model(self, fit: Fit, temperature: float) -> TrainedModel:
+        """What the fit learnt, with all that it takes to use it again."""
         graph, _ = self.data
-        described = {
-            **self.spec.configuration(),
-            "seed": self.spec.seed,
-            "settings": dataclasses.asdict(self.method),
-            "classes": graph.class_names,
-            "num_features": graph.num_features,
-        }
+        about = {**self.spec.configuration(), "seed": self.spec.seed, "graph": graph.checksum}
+        form = None
         if self.spec.tables is not None:
-            described["encoding"] = read_tables(self.spec.tables).encoding.to_json()
-        return described
+            made = read_tables(self.spec.tables)
+            form = None if made.roles is None else TableForm(made.roles, made.encoding)
+        return TrainedModel.of(
+            self.spec.method, self.method, graph, fit, temperature=temperature, form=form, about=about
+        )
 
 
 def read_graph(dataset: str, tables: Tables | None) -> tuple[Graph, Split, tuple[str, ...]]:
@@ -133,39 +156,37 @@ def _loaded(dataset: str) -> tuple[Graph, Split]:
     return load(dataset)
 
 
-@lru_cache(maxsize=1)
-def read_tables(tables: Tables) -> TableGraph:
-    """A folder of tables, or of a graph in parts, read once a process."""
-    if holds_parts(Path(tables.folder)):
-        return TableGraph(*load_parted(Path(tables.folder)), Encoding(), ())
-    return load_tables(tables)
-
-
 def execute(
     spec: RunSpec,
     folder: Path,
     *,
     device: str = "auto",
     prediction_format: PredictionFormat = "csv",
+    temperature: float = 1.0,
     progress: ProgressCallback | None = None,
 ) -> dict[str, Any]:
     """Carry out a run in a folder of its own and return its record; one that has its record is not repeated.
 
     The folder gets ``result.json``, ``metrics.csv``, ``model.safetensors`` and ``predictions.csv`` (or
-    ``.parquet``). The result is written last: if it is there, so is the rest.
+    ``.parquet``), with the probabilities at the temperature. The result is written last: if it is there, so is the
+    rest.
     """
     run = Run(spec)
-    finished = _finished(folder, run.identity)
-    if finished:
+    finished = finished_record(folder / "result.json", run.identity)
+    if finished and finished.get("temperature", 1.0) == temperature:
         return finished
-    checkpoint = CheckpointFile(folder / "checkpoint.safetensors", run.identity, every=CHECKPOINT_SECONDS)
-    fit = run.fit(checkpoint, device, progress)
-    record = run.measured(fit)
+    checkpoint = run.checkpoint(folder / "checkpoint.safetensors")
+    fit = run.fit(Context(device, checkpoint, progress=progress))
+    record = {**run.measured(fit), "temperature": temperature}
     graph, split = run.data
-    save_model(folder / "model.safetensors", fit, run.description())
+    run.model(fit, temperature).save(folder / MODEL_FILE)
     save_metrics(folder / "metrics.csv", fit)
-    save = save_predictions if spec.tables is None else save_answers
-    save(folder / f"predictions.{prediction_format}", fit, graph, split)
+    predictions = folder / f"predictions.{prediction_format}"
+    answer = at_temperature(fit.label_distribution, temperature)
+    if spec.tables is None:
+        save_predictions(predictions, answer, graph, split)
+    else:
+        save_answers(predictions, answer, graph, split.train)
     write_json(folder / "result.json", record)
     checkpoint.delete()
     return record
@@ -174,21 +195,27 @@ def execute(
 def keep_record(
     spec: RunSpec, store: Store, *, device: str = "auto", progress: ProgressCallback | None = None
 ) -> dict[str, Any]:
-    """Carry out a run for its record alone, unless the store has it."""
+    """Carry out a run for its record alone, unless the store has it.
+
+    Runs that have their first phase in common begin with its state if it is in the store.
+    """
     run = Run(spec)
     found = store.find(run.identity)
     if found:
         return found
-    checkpoint = CheckpointFile(store.checkpoint(run.identity), run.identity, every=CHECKPOINT_SECONDS)
-    record = run.measured(run.fit(checkpoint, device, progress))
+    checkpoint = run.checkpoint(store.checkpoint(run.identity))
+    shared = run.first_phase
+    first_phase = CheckpointFile(store.first_phase(shared), shared) if shared else None
+    record = run.measured(run.fit(Context(device, checkpoint, first_phase, progress)))
     store.add(record)
     checkpoint.delete()
     return record
 
 
-def _finished(folder: Path, identity: str) -> dict[str, Any] | None:
+def finished_record(path: Path, identity: str) -> dict[str, Any] | None:
+    """What a run left behind when it was done, unless it was another one."""
     try:
-        record: dict[str, Any] = read_json(folder / "result.json")
+        record: dict[str, Any] = read_json(path)
     except OutputError:
         return None
     return record if record.get("run") == identity else None
@@ -220,17 +247,6 @@ def _curve(history: NDArray[np.float64]) -> list[list[float | None]]:
     return [
         [int(epoch), *(None if math.isnan(value) else round(value, 5) for value in history[epoch - 1].tolist())]
         for epoch in epochs
-    ]
-
-
-def _class_counts(fit: Fit, graph: Graph, split: Split) -> list[dict[str, Any]]:
-    """Every class with the number of nodes that were given it and that were predicted to be of it."""
-    given = np.bincount(graph.labels[split.train], minlength=graph.num_classes)
-    answers = np.delete(fit.label_distribution.argmax(axis=1), split.train)
-    predicted = np.bincount(answers, minlength=graph.num_classes)
-    return [
-        {"name": name, "given": int(given[label]), "predicted": int(predicted[label])}
-        for label, name in enumerate(graph.class_names)
     ]
 
 

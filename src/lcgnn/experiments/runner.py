@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
 from joblib import Parallel, delayed
 from joblib.externals.loky import get_reusable_executor
+from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-from lcgnn.errors import ConfigError
+from lcgnn.errors import ConfigError, OutputError
 from lcgnn.experiments.board import Board
 from lcgnn.training import Progress
 
 Job = TypeVar("Job")
 CarryOut = Callable[[Job, Callable[[Progress], None]], dict[str, Any]]
+
+# Times in a row that workers may be killed before the runner gives up.
+_MOST_LOSSES = 3
 
 
 def available_cores() -> int:
@@ -32,17 +36,38 @@ def run_jobs(
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Call ``carry_out(job, progress)`` for every job and yield (position, result) as they finish.
 
-    With one worker everything happens in this process. Closing the iterator, or an interrupt, ends the workers;
-    their runs can be continued.
+    With one worker everything happens in this process. A worker that is killed takes the jobs under way with it;
+    they are begun again, and OutputError is raised if that happens several times with nothing finished between.
+    Closing the iterator, or an interrupt, ends the workers; their runs can be continued.
     """
     if workers <= 1:
         torch.set_num_threads(1)
         for position, job in enumerate(jobs):
             yield _carry_out(carry_out, position, job, board)
         return
+    left = dict(enumerate(jobs))
+    losses = 0
+    while left:
+        try:
+            for position, result in _over_workers(carry_out, left, board, workers):
+                del left[position]
+                losses = 0
+                yield position, result
+        except TerminatedWorkerError as error:
+            losses += 1
+            if losses == _MOST_LOSSES:
+                raise OutputError(
+                    f"Worker processes were killed {losses} times in a row, perhaps for want of memory. What is "
+                    "done is kept; try fewer with --workers."
+                ) from error
+
+
+def _over_workers(
+    carry_out: CarryOut[Job], jobs: Mapping[int, Job], board: Board, workers: int
+) -> Iterator[tuple[int, dict[str, Any]]]:
     parallel = Parallel(n_jobs=workers, backend="loky", return_as="generator_unordered", batch_size=1)
     tasks = (
-        delayed(_carry_out_in_worker)(carry_out, position, job, board.path) for position, job in enumerate(jobs)
+        delayed(_carry_out_in_worker)(carry_out, position, job, board.path) for position, job in list(jobs.items())
     )
     finished = False
     try:

@@ -64,6 +64,15 @@ class Store:
         """Where an unfinished run keeps its state."""
         return self.folder / "unfinished" / f"{identity}.safetensors"
 
+    def first_phase(self, identity: str) -> Path:
+        """Where the state after a first phase is kept that several runs have in common."""
+        return self.folder / "first_phases" / f"{identity}.safetensors"
+
+    def forget_first_phases(self) -> None:
+        """Remove what was kept for runs to come."""
+        for path in (self.folder / "first_phases").glob("*.safetensors"):
+            path.unlink(missing_ok=True)
+
     def _path(self, identity: str) -> Path:
         return self.folder / f"{identity}.json"
 

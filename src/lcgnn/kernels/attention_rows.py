@@ -35,7 +35,7 @@ def shift_numbers(shifts: NDArray[np.int64] | None) -> NDArray[np.int64]:
 
 
 class AttendRows(torch.autograd.Function):
-    """Attention of the rows (N H, D) over an (N, N) pattern with self-loops; ``shifts`` as in ``Neighbourhood``."""
+    """Attention of the rows (N H, D) over an (N, N) pattern with self-loops; shifts as in ``Neighbourhood``."""
 
     @staticmethod
     def forward(

@@ -67,6 +67,7 @@ class Context:
     Args:
         device: A torch device, or "auto" for a GPU where there is one.
         checkpoint: Saves the state every so often; a fit that finds its own state continues from it.
+        first_phase: Keeps the state after the first of several phases, for fits that have it in common.
         progress: Called after every epoch.
         ranks: The processes that hold the rest of the graph.
         parts: Above 1, hold only one of so many parts of the graph in memory at a time.
@@ -74,6 +75,7 @@ class Context:
 
     device: str = "auto"
     checkpoint: CheckpointFile | None = None
+    first_phase: CheckpointFile | None = None
     progress: Callable[[Progress], None] | None = None
     ranks: Ranks = ALONE
     parts: int = 1
@@ -89,9 +91,25 @@ class Method(ABC):
     deterministic: ClassVar[bool] = False
     """Whether every seed gives the same result, so that one run says it all."""
 
+    @property
+    def inductive(self) -> bool:
+        """Whether what was fitted also classifies nodes that were not there: ``apply`` is for these methods."""
+        return False
+
     @abstractmethod
     def fit(self, graph: Graph, split: Split, seed: int = 0, context: Context | None = None) -> Fit:
         """Learn from the labels in ``split.train`` and choose by ``split.validation``; never read others."""
+
+    def apply(self, fitted: Mapping[str, Tensor], graph: Graph, device: str = "auto") -> NDArray[np.float32]:
+        """(N, C) what ``Fit.tensors`` say of a graph's nodes: the one that they were fitted to, or any other.
+
+        The graph has the features of the fitted one; its labels and classes are not read.
+        """
+        raise NotImplementedError(f"{type(self).__name__} is not inductive.")
+
+    def first_phase_settings(self) -> dict[str, Any] | None:
+        """What determines the first of several phases, for methods that may have it in common; None if nothing."""
+        return None
 
 
 def setting(default: Any, help: str) -> Any:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Literal
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from lcgnn.consistency import Reduction, agreement
+from lcgnn.consistency import Reduction, aggregate, agreement
 from lcgnn.device import resolve_device
 from lcgnn.errors import ConfigError
 from lcgnn.graph import Graph, Split
 from lcgnn.methods.base import Context, Fit, Method, MethodClass, register, setting
-from lcgnn.methods.phases import fit_in_phases, nodes_on
+from lcgnn.methods.phases import fit_in_phases, fitted_logits, nodes_on
 from lcgnn.models.network import Network
 from lcgnn.objectives import AdjacencyAggregation, CrossEntropy, LabelConsistencyObjective, Objective
 from lcgnn.partwise import PartwiseTensors
@@ -88,7 +90,31 @@ class TwoPhase(Method):
         network = self.network(graph.num_features, graph.num_classes, generator).to(graph.device)
         fit = fit_in_phases(network, graph, validation, seed, context, self.phases(graph, train))
         class_agreement = context.ranks.sum(_agreement(network, graph, fit)).cpu()
-        return replace(fit, tensors={**fit.tensors, "class_agreement": class_agreement})
+        return replace(fit, tensors={**fit.tensors, _AGREEMENT: class_agreement})
+
+    @property
+    def inductive(self) -> bool:
+        return True
+
+    def apply(self, fitted: Mapping[str, Tensor], graph: Graph, device: str = "auto") -> NDArray[np.float32]:
+        """(N, C); with label consistency every node is compared with the nodes that the method was fitted to."""
+        tensors = GraphTensors(graph, resolve_device(device))
+        class_agreement = fitted[_AGREEMENT].to(tensors.device)
+        parameters = {name: value for name, value in fitted.items() if name != _AGREEMENT}
+        network = self.network(graph.num_features, class_agreement.shape[0], torch.Generator())
+        logits = fitted_logits(network, parameters, tensors)
+        if self.aggregation == "consistency":
+            distribution = aggregate(torch.softmax(logits, dim=1), class_agreement)
+        else:
+            _, objective = self.phases(tensors, nodes_on(tensors, np.empty(0, dtype=np.int64)))[-1]
+            distribution = objective.distribution(logits)
+        return distribution.cpu().numpy()
+
+    def first_phase_settings(self) -> dict[str, Any] | None:
+        if self.aggregation is None:
+            return None
+        shared = {key: value for key, value in asdict(self).items() if key not in _SECOND_PHASE_SETTINGS}
+        return {"network": type(self).__qualname__, "phase": asdict(self.base_phase()), **shared}
 
     def base_phase(self) -> Phase:
         """The first phase. Where the last epoch is kept in the end, no validation label is read here either."""
@@ -127,6 +153,18 @@ class TwoPhase(Method):
             objective = cross_entropy
         return [*phases, (second, objective)]
 
+
+# Beside the network's parameters, which have other names.
+_AGREEMENT = "class_agreement"
+# The first phase depends on none of these but through ``base_phase``.
+_SECOND_PHASE_SETTINGS = {
+    "aggregation",
+    "consistency_weight",
+    "reduction",
+    "epochs",
+    "selection",
+    "base_selection",
+}
 
 _PHASE_NAMES = {"consistency": "label consistency", "adjacency": "adjacency", "none": "control"}
 

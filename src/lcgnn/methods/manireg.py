@@ -19,14 +19,16 @@ of highest likelihood on the validation nodes. The softmax does not change which
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_array, diags_array
 from scipy.special import softmax
+from torch import Tensor
 
 from lcgnn.graph import Features, Graph, Split
 from lcgnn.methods.base import Context, Fit, Method, register, setting
@@ -41,9 +43,10 @@ TEMPERATURE = (0.1, 1.0, 0.3, 0.03, 0.01, 0.003, 0.001)
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """One solution: its weight (F, C), the label distribution (N, C) and how good it is on validation."""
+    """One solution: weight (F, C), temperature of the softmax, label distribution (N, C), score on validation."""
 
     weight: Floats
+    temperature: float
     distribution: Floats
     score: tuple[float, float]
 
@@ -79,7 +82,17 @@ class ManifoldRegularization(Method):
                 total = len(ratios) * len(ambients)
                 context.progress(Progress("grid", step + 1, total, float("nan"), accuracy))
         assert best is not None
-        return fit_of("manifold regularisation", best.distribution, {"weight": best.weight}, started)
+        tensors = {"weight": best.weight, "temperature": np.array(best.temperature)}
+        return fit_of("manifold regularisation", best.distribution, tensors, started)
+
+    @property
+    def inductive(self) -> bool:
+        return True
+
+    def apply(self, fitted: Mapping[str, Tensor], graph: Graph, device: str = "auto") -> NDArray[np.float32]:  # noqa: ARG002
+        scores = unit_rows(node_features(graph)) @ fitted["weight"].numpy()
+        distribution: Floats = softmax(scores / fitted["temperature"].item(), axis=1)
+        return distribution.astype(np.float32)
 
 
 def _candidates(
@@ -94,8 +107,7 @@ def _candidates(
         for ambient in ambients:
             system = kernel[train] + ambient * train.size * np.eye(train.size)
             coefficients = np.linalg.solve(system, targets)  # (L, C)
-            distribution, score = _calibrated(kernel @ coefficients, graph, split)
-            yield Candidate(directions @ coefficients, distribution, score)
+            yield _calibrated(directions @ coefficients, kernel @ coefficients, graph, split)
 
 
 def smoothness_penalty(adjacency: csr_array, features: Features) -> Floats:
@@ -114,9 +126,9 @@ def warped_directions(train_features: Features, roughness: Floats, ratio: float)
     return np.asarray(cho_solve(cho_factor(system, overwrite_a=True, check_finite=False), dense.T))
 
 
-def _calibrated(scores: Floats, graph: Graph, split: Split) -> tuple[Floats, tuple[float, float]]:
-    """The scores as a distribution, at the temperature of highest validation likelihood."""
+def _calibrated(weight: Floats, scores: Floats, graph: Graph, split: Split) -> Candidate:
+    """A weight with its scores (N, C) as a distribution, at the temperature of highest validation likelihood."""
     distributions = [softmax(scores / temperature, axis=1) for temperature in TEMPERATURE]
     rated = [validation_score(distribution, graph, split) for distribution in distributions]
     best = max(range(len(rated)), key=lambda position: rated[position][1])
-    return distributions[best], rated[best]
+    return Candidate(weight, TEMPERATURE[best], distributions[best], rated[best])

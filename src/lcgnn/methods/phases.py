@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lcgnn.checkpoint import Outcome
+from lcgnn.errors import DataError
 from lcgnn.methods.base import Context, Fit, Stage
 from lcgnn.models.network import Network
 from lcgnn.objectives import Objective
@@ -32,6 +33,7 @@ def fit_in_phases(
         validation,
         seed,
         checkpoint=context.checkpoint,
+        first_phase=context.first_phase,
         progress=context.progress,
         ranks=context.ranks,
     )
@@ -42,6 +44,17 @@ def fit_in_phases(
         stages.append(_stage(network, graph, outcome, objective))
     parameters = {name: value.cpu() for name, value in outcome.best_state.items()}
     return Fit(tuple(stages), parameters, trainer.seconds)
+
+
+@torch.no_grad()
+def fitted_logits(network: Network, parameters: Mapping[str, Tensor], graph: GraphTensors) -> Tensor:
+    """Logits (N, C) of a network with fitted parameters; DataError if they are not a network's of this form."""
+    try:
+        network.load_state_dict(dict(parameters))
+    except RuntimeError as error:
+        raise DataError("The parameters do not fit the method's settings and the number of features.") from error
+    logits: Tensor = network.to(graph.device)(graph)
+    return logits
 
 
 def nodes_on(graph: GraphTensors, nodes: NDArray[np.int64]) -> Tensor:

@@ -32,6 +32,7 @@ from lcgnn.device import resolve_device
 from lcgnn.errors import ConfigError, DataError
 from lcgnn.graph import Features, Graph, Split
 from lcgnn.methods.base import Context, Fit, Method, register, setting
+from lcgnn.methods.classical import node_features
 from lcgnn.methods.phases import fit_in_phases, nodes_on
 from lcgnn.models.planetoid import ContextSampler, Planetoid, answers, embed_features
 from lcgnn.objectives import Objective, SoftmaxObjective
@@ -79,6 +80,9 @@ class PlanetoidMethod(Method):
         fit = fit_in_phases(network, tensors, nodes_on(tensors, split.validation), seed, context, phases)
         # The phase on the context alone classifies nothing.
         return replace(fit, stages=fit.stages[-1:])
+
+    def apply(self, fitted: Mapping[str, Tensor], graph: Graph, device: str = "auto") -> NDArray[np.float32]:  # noqa: ARG002
+        return classify_features(fitted, node_features(graph))
 
     def _phases(self, graph: GraphTensors, train: Tensor) -> list[tuple[Phase, Objective]]:
         phases: list[tuple[Phase, Objective]] = []

@@ -18,15 +18,18 @@ the paper's three places for the embedding it is the "internal" one, the hidden 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from lcgnn.device import resolve_device
 from lcgnn.graph import Graph, Split
 from lcgnn.methods.base import Context, Fit, Method, register, setting
-from lcgnn.methods.phases import fit_in_phases, nodes_on
+from lcgnn.methods.phases import fit_in_phases, fitted_logits, nodes_on
 from lcgnn.models.semiemb import NodePairs, SemiEmb
 from lcgnn.objectives import SoftmaxObjective
 from lcgnn.sparse import GraphTensors
@@ -55,7 +58,7 @@ class SemiSupervisedEmbedding(Method):
         context = context or Context()
         split.check(graph)
         tensors = GraphTensors(graph, resolve_device(context.device))
-        network = self._network(tensors, torch.Generator().manual_seed(seed))
+        network = self._network(tensors, graph.num_classes, torch.Generator().manual_seed(seed))
         phase = Phase("embedding", self.epochs, self.learning_rate, self.weight_decay, self.selection)
         train = nodes_on(tensors, split.train)
         objective = EmbeddingObjective(tensors.labels, train, self.embedding_weight)
@@ -63,10 +66,19 @@ class SemiSupervisedEmbedding(Method):
             network, tensors, nodes_on(tensors, split.validation), seed, context, [(phase, objective)]
         )
 
-    def _network(self, graph: GraphTensors, generator: torch.Generator) -> SemiEmb:
+    @property
+    def inductive(self) -> bool:
+        return True
+
+    def apply(self, fitted: Mapping[str, Tensor], graph: Graph, device: str = "auto") -> NDArray[np.float32]:
+        tensors = GraphTensors(graph, resolve_device(device))
+        network = self._network(tensors, fitted["bias_1"].shape[0], torch.Generator())
+        return torch.softmax(fitted_logits(network, fitted, tensors), dim=1).cpu().numpy()
+
+    def _network(self, graph: GraphTensors, num_classes: int, generator: torch.Generator) -> SemiEmb:
         return SemiEmb(
             graph.graph.num_features,
-            graph.graph.num_classes,
+            num_classes,
             NodePairs(graph.graph.adjacency, graph.device),
             hidden=self.hidden,
             dropout=self.dropout,
