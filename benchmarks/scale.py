@@ -116,8 +116,9 @@ def table(content: dict[str, Any]) -> str:
     lines = [
         "# Size",
         "",
-        f"One epoch (training and validation) of LC-GCN and LC-GAT on graphs of `lcgnn generate`, {EDGES_A_NODE} edges",
-        "a node, 64 features, 20 classes: processor seconds of one thread, median, and peak memory of the process.",
+        "One epoch (training and validation) of LC-GCN and LC-GAT on graphs of `lcgnn generate`, with "
+        f"{EDGES_A_NODE} edges a node, 64 features and 20 classes: processor seconds of one thread, median, and "
+        "peak memory of the process.",
         f"{in_words(content['machine'])}; average load of the machine meanwhile: {content['load']}.",
         f"`{content['command']}`",
         "",
@@ -134,14 +135,15 @@ def table(content: dict[str, Any]) -> str:
             else ["-"] * 3
         )
         lines.append(
-            f"| LC-{model.upper()} | {nodes:,} | {row['edges']:,} | {row['seconds']:.3g} | {peers[0]} | {peers[1]} "
-            f"| {row['mebibytes']:,.0f} | {peers[2]} |"
+            f"| LC-{model.upper()} | {nodes:,} | {row['edges']:,} | {row['seconds']:.3g} | {peers[0]} "
+            f"| {peers[1]} | {row['mebibytes']:,.0f} | {peers[2]} |"
         )
     lines.append("")
     for model, fitted in content["exponents"].items():
         lines.append(
-            f"LC-{model.upper()}: time grows with the nodes to the power of {fitted['seconds']:.2f}, memory above the "
-            f"{content['idle_mebibytes']:.0f} MiB of a process that only imports to {fitted['mebibytes_above_idle']:.2f}."
+            f"LC-{model.upper()}: time grows with the nodes to the power of {fitted['seconds']:.2f}, memory above "
+            f"the {content['idle_mebibytes']:.0f} MiB of a process that only imports to the power of "
+            f"{fitted['mebibytes_above_idle']:.2f}."
         )
     return "\n".join(lines)
 

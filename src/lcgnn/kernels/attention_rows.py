@@ -26,9 +26,16 @@ from lcgnn.kernels.prefetch import AHEAD, LINE, prefetch
 
 Kernel = Callable[..., None]
 
+_NO_SHIFTS = np.empty(0, dtype=np.int64)
+
+
+def shift_numbers(shifts: NDArray[np.int64] | None) -> NDArray[np.int64]:
+    """Shifts as the compiled kernels take them: none for the whole graph."""
+    return _NO_SHIFTS if shifts is None else shifts
+
 
 class AttendRows(torch.autograd.Function):
-    """Attention of the rows (N H, D) over a symmetric (N, N) pattern with self-loops."""
+    """Attention of the rows (N H, D) over an (N, N) pattern with self-loops; shifts as in ``Neighbourhood``."""
 
     @staticmethod
     def forward(
@@ -37,6 +44,7 @@ class AttendRows(torch.autograd.Function):
         source_weight: Tensor,
         target_weight: Tensor,
         pattern: csr_array,
+        shifts: NDArray[np.int64],
         dropout: Dropout,
     ) -> Tensor:
         hidden = hidden.contiguous()
@@ -51,18 +59,19 @@ class AttendRows(torch.autograd.Function):
             scores.view(2, -1, heads).numpy(),
             pattern.indptr,
             pattern.indices,
+            shifts,
             *dropout.arguments(),
             attended.view(-1, heads * width).numpy(),
             largest.numpy(),
             inverse.numpy(),
         )
         ctx.save_for_backward(hidden, source_weight, target_weight, scores, largest, inverse)
-        ctx.pattern, ctx.dropout = pattern, dropout
+        ctx.pattern, ctx.shifts, ctx.dropout = pattern, shifts, dropout
         return attended
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
+    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None, None]:
         hidden, source_weight, target_weight, scores, largest, inverse = ctx.saved_tensors
         heads, width = source_weight.shape
         grad_hidden, grad_scores = torch.zeros_like(hidden), torch.zeros_like(scores)
@@ -75,6 +84,7 @@ class AttendRows(torch.autograd.Function):
             grad_output.contiguous().view(-1, heads * width).numpy(),
             ctx.pattern.indptr,
             ctx.pattern.indices,
+            ctx.shifts,
             *ctx.dropout.arguments(),
             grad_hidden.view(-1, heads * width).numpy(),
             grad_scores.view(2, -1, heads).numpy(),
@@ -89,7 +99,7 @@ class AttendRows(torch.autograd.Function):
             grad_source.numpy(),
             grad_target.numpy(),
         )
-        return grad_hidden, grad_source, grad_target, None, None
+        return grad_hidden, grad_source, grad_target, None, None, None
 
 
 @cache
@@ -103,6 +113,7 @@ def _kernels(heads: int, width: int) -> tuple[Kernel, Kernel]:
         scores: NDArray[np.float32],
         offsets: NDArray[np.int32],
         sources: NDArray[np.int32],
+        shifts: NDArray[np.int64],
         key: NDArray[np.uint32],
         scale: np.float32,
         attended: NDArray[np.float32],
@@ -113,6 +124,7 @@ def _kernels(heads: int, width: int) -> tuple[Kernel, Kernel]:
         coefficients = np.empty((np.diff(offsets).max(), heads), dtype=np.float32)
         for i in range(offsets.size - 1):
             first, degree = offsets[i], offsets[i + 1] - offsets[i]
+            begin = (first + (shifts[i] if shifts.size else 0)) * heads
             top, total, row = largest[i], inverse[i], attended[i]
             top[:] = -np.inf
             for e in range(degree):
@@ -138,7 +150,7 @@ def _kernels(heads: int, width: int) -> tuple[Kernel, Kernel]:
                 neighbour = projected[sources[first + e]]
                 for h in range(heads):
                     # The number that the pair has where all pairs are kept: by node, head and neighbour.
-                    number = np.int64(first) * heads + h * degree + e
+                    number = begin + h * degree + e
                     weight = coefficients[e, h] * total[h] * scale
                     weight = weight if random_bits(key_bits, number) >= threshold else zero
                     for k in range(width):
@@ -153,6 +165,7 @@ def _kernels(heads: int, width: int) -> tuple[Kernel, Kernel]:
         grad_output: NDArray[np.float32],
         offsets: NDArray[np.int32],
         sources: NDArray[np.int32],
+        shifts: NDArray[np.int64],
         key: NDArray[np.uint32],
         scale: np.float32,
         grad_projected: NDArray[np.float32],
@@ -166,6 +179,7 @@ def _kernels(heads: int, width: int) -> tuple[Kernel, Kernel]:
         mean = np.empty(heads, dtype=np.float32)
         for i in range(offsets.size - 1):
             first, degree = offsets[i], offsets[i + 1] - offsets[i]
+            begin = (first + (shifts[i] if shifts.size else 0)) * heads
             top, total, upstream = largest[i], inverse[i], grad_output[i]
             for e in range(degree):
                 soon = np.int64(sources[min(first + e + AHEAD, last)])
@@ -182,7 +196,7 @@ def _kernels(heads: int, width: int) -> tuple[Kernel, Kernel]:
             for e in range(degree):
                 neighbour, downstream = projected[sources[first + e]], grad_projected[sources[first + e]]
                 for h in range(heads):
-                    number = np.int64(first) * heads + h * degree + e
+                    number = begin + h * degree + e
                     kept = scale if random_bits(key_bits, number) >= threshold else zero
                     weight, product = coefficients[e, h] * kept, zero
                     for k in range(width):

@@ -70,6 +70,7 @@ class Context:
         first_phase: Keeps the state after the first of several phases, for fits that have it in common.
         progress: Called after every epoch.
         ranks: The processes that hold the rest of the graph.
+        parts: Above 1, hold only one of so many parts of the graph in memory at a time.
     """
 
     device: str = "auto"
@@ -77,6 +78,7 @@ class Context:
     first_phase: CheckpointFile | None = None
     progress: Callable[[Progress], None] | None = None
     ranks: Ranks = ALONE
+    parts: int = 1
 
 
 @dataclass(frozen=True)
