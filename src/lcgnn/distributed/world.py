@@ -83,10 +83,15 @@ class World(Ranks):
         return over_all_ranks(objective, self)
 
     def send_rows(
-        self, rows: Tensor, send_counts: Sequence[int], receive_counts: Sequence[int], kind: str
+        self,
+        rows: Tensor,
+        send_counts: Sequence[int],
+        receive_counts: Sequence[int],
+        kind: str,
+        into: Tensor | None = None,
     ) -> Callable[[], Tensor]:
         """Start sending rows, grouped by the rank that they go to; what is returned waits for the others' rows."""
-        received = rows.new_empty(sum(receive_counts), *rows.shape[1:])
+        received = rows.new_empty(sum(receive_counts), *rows.shape[1:]) if into is None else into
         if self.size == 1:
             return lambda: received.copy_(rows)
         row_bytes = rows.element_size() * rows[:1].numel() if rows.shape[0] else 0
