@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import json
 import os
 import statistics
@@ -15,26 +17,44 @@ from typing import Any
 from benchmarks.measure import in_words, machine, write
 from benchmarks.scale import graph_folder
 
+# Messages, bytes and seconds, by kind of message.
+Costs = dict[str, dict[str, float]]
+
 NUM_NODES = 1_000_000
-# Epochs that are timed, after two that compile and fill caches.
-EPOCHS, WARM = 6, 2
-METHODS = ("lc-gcn", "lc-gat")
+# Turns that one process and two take, and epochs that are timed in each after those that fill caches.
+TURNS = {"lc-gcn": 3, "lc-gat": 1}
+EPOCHS = {"lc-gcn": 6, "lc-gat": 2}
+WARM = 2
 
 
-def timed(method: str, fit: Callable[..., Any]) -> dict[str, Any]:
-    """Seconds of every epoch with label consistency, taken from the progress of a fit."""
+def timed(method: str, fit: Callable[..., Any], traffic: Callable[[], Costs] = dict) -> dict[str, Any]:
+    """Seconds of every epoch with label consistency, and what its messages cost, from the progress of a fit."""
     from lcgnn.methods import Context, create
 
     ends: list[float] = []
+    costs: list[Costs] = []
 
     def note(progress: Any) -> None:
         if progress.phase == "label consistency":
             ends.append(time.perf_counter())
+            costs.append(traffic())
 
-    settings = {"base_epochs": 1, "base_stop_window": 0, "epochs": EPOCHS + WARM + 1}
+    settings = {"base_epochs": 1, "base_stop_window": 0, "epochs": EPOCHS[method] + WARM}
     found = fit(create(method, **settings), Context("cpu", progress=note))
-    seconds = [after - before for before, after in zip(ends[WARM:], ends[WARM + 1 :], strict=False)]
-    return {"seconds": seconds, "losses": found.stages[-1].history[:, 0].tolist()}
+    return {
+        "seconds": [after - before for before, after in itertools.pairwise(ends[WARM - 1 :])],
+        "messages": per_epoch(costs[WARM - 1], costs[-1], EPOCHS[method]),
+        "losses": found.stages[-1].history[:, 0].tolist(),
+    }
+
+
+def per_epoch(before: Costs, after: Costs, epochs: int) -> Costs:
+    """What every kind of message costs an epoch, given the sums before and after so many."""
+    return {
+        kind: {name: (cost[name] - before[kind][name]) / epochs for name in cost}
+        for kind, cost in after.items()
+        if cost["messages"] > before[kind]["messages"]
+    }
 
 
 def alone(method: str, folder: Path) -> dict[str, Any]:
@@ -55,8 +75,11 @@ def together(method: str, folder: Path) -> dict[str, Any] | None:
         if crew is None:
             return None
         _, split = load_parted(parts)
-        measured = timed(method, lambda created, context: crew.fit(method, created, split, 0, context))
-        return {**measured, **crew.communication()}
+        return timed(
+            method,
+            lambda created, context: crew.fit(method, created, split, 0, context),
+            lambda: {kind: dataclasses.asdict(cost) for kind, cost in crew.world.traffic.items()},
+        )
 
 
 def cut(folder: Path, num_parts: int) -> dict[str, Any]:
@@ -93,13 +116,13 @@ def run(method: str, folder: Path, ranks: int) -> dict[str, Any]:
     return measured
 
 
-def main(out: Path, repeats: int = 3, num_nodes: int = NUM_NODES) -> None:
+def main(out: Path, num_nodes: int = NUM_NODES) -> None:
     """Measure one process and two in turn, print the table and write it down."""
     folder = graph_folder(num_nodes)
     graph = cut(folder, 2)
     rows = []
-    for method in METHODS:
-        turns = [[run(method, folder, ranks) for ranks in (1, 2)] for _ in range(repeats)]
+    for method, count in TURNS.items():
+        turns = [[run(method, folder, ranks) for ranks in (1, 2)] for _ in range(count)]
         rows.append(row(method, turns))
         print(rows[-1], flush=True)
     described = machine()
@@ -116,7 +139,7 @@ def row(method: str, turns: list[list[dict[str, Any]]]) -> dict[str, Any]:
         "two": statistics.median(turn[1] for turn in medians),
         "speed_up": [round(turn[0] / turn[1], 3) for turn in medians],
         "largest_difference_of_losses": max(abs(a - b) for a, b in zip(one["losses"], two["losses"], strict=True)),
-        "per_epoch_and_rank": two["per_epoch_and_rank"],
+        "messages": two["messages"],
     }
 
 
@@ -138,15 +161,15 @@ def markdown(graph: dict[str, Any], rows: list[dict[str, Any]], described: dict[
             for item in rows
         ),
         "",
-        "What a process sends in an epoch, and the time that it spends on it, waiting for the other included:",
+        "What the first process sends in an epoch, and the time that it spends on it, waiting for the other included:",
         "",
         "| method | message | number | sent | time |",
         "|---|---|---|---|---|",
         *(
-            f"| {item['method']} | {kind} | {cost['messages']:.1f} | {cost['bytes'] / 1e6:.3f} MB | "
+            f"| {item['method']} | {kind} | {cost['messages']:.1f} | {cost['sent'] / 1e6:.3f} MB | "
             f"{1e3 * cost['seconds']:.1f} ms |"
             for item in rows
-            for kind, cost in item["per_epoch_and_rank"].items()
+            for kind, cost in item["messages"].items()
         ),
         "",
         f"Machine: {in_words(described)}.",
