@@ -161,7 +161,7 @@ def markdown(graph: dict[str, Any], rows: list[dict[str, Any]], described: dict[
             for item in rows
         ),
         "",
-        "What the first process sends in an epoch, and the time that it spends on it, waiting for the other included:",
+        "What the first process sends in an epoch, and how long that takes, waiting for the other one included:",
         "",
         "| method | message | number | sent | time |",
         "|---|---|---|---|---|",
