@@ -28,7 +28,7 @@ def check_settings(name: str, method: type[Any], settings: Mapping[str, Any]) ->
 
 
 def _kinds(method: type[Any]) -> dict[str, Any]:
-    """The types of the fields; nothing is known of a method whose annotations name what only its function knows."""
+    """The types of the fields; none if the annotations name what only the function around the class knows."""
     try:
         return get_type_hints(method)
     except NameError:
