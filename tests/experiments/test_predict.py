@@ -319,7 +319,7 @@ def test_what_is_no_run_is_refused(run: Path, graph: Path, tmp_path: Path, refus
     assert "does not exist" in refused(tmp_path / "nowhere")
     assert "holds no model" in refused(graph)
     assert "holds no model" in refused(tmp_path)
-    assert "is damaged, or no file of lcgnn" in refused(graph / "nodes.csv")
+    assert "is not a file of lcgnn" in refused(graph / "nodes.csv")
     shutil.copytree(run, tmp_path / "killed")
     (tmp_path / "killed" / "seed-0" / "model.safetensors").unlink()
     (tmp_path / "killed" / "config.json").write_text("{}")
@@ -338,7 +338,7 @@ def test_models_of_two_runs_are_not_mixed(
 def test_a_model_that_was_cut_is_refused(run: Path, tmp_path: Path, refused: Callable[..., str]) -> None:
     content = (run / "seed-0" / "model.safetensors").read_bytes()
     (tmp_path / "model").write_bytes(content[: len(content) // 2])
-    assert "model is damaged" in refused(tmp_path / "model")
+    assert "model is not a file of lcgnn, or was cut" in refused(tmp_path / "model")
 
 
 def test_tables_that_are_gone_are_asked_for(graph: Path, tmp_path: Path, refused: Callable[..., str]) -> None:
