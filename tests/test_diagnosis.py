@@ -1,13 +1,14 @@
 """What is said of a graph before training equals what can be counted by hand."""
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from rich.console import Console
 
-from lcgnn.diagnosis import Agreement, diagnose, verdict
+from lcgnn.diagnosis import Agreement, Diagnosis, diagnose, verdict
 from lcgnn.display import diagnosis_view
 from lcgnn.graph import Graph
 from lcgnn.report.plots import save_diagnosis
@@ -77,6 +78,47 @@ def test_labels_that_ignore_the_edges_are_said_not_to_suit() -> None:
     edges = [(i, (i + step) % 40) for i in range(40) for step in (1, 2)]
     words = " ".join(verdict(diagnose(graph_of(edges, [0, 0, 1, 1] * 10))))
     assert "edges say little" in words or "Neighbours tend to differ" in words
+
+
+def diagnosis_with(by_edge: Agreement, by_two_steps: Agreement) -> Diagnosis:
+    return replace(diagnose(two_groups(within=True)), by_edge=by_edge, by_two_steps=by_two_steps)
+
+
+NOTHING = Agreement(0, None, None)
+
+
+@pytest.mark.parametrize(
+    ("by_edge", "by_two_steps", "beyond"),
+    [
+        (Agreement(400, 0.7, 0.5), NOTHING, 0.4),
+        (Agreement(400, 0.1, 0.5), NOTHING, -0.8),
+        # Two steps apart the agreement is the square, and tells no sign.
+        (NOTHING, Agreement(400, 0.68, 0.5), 0.6),
+        (Agreement(400, 0.2, 0.5), Agreement(400, 0.68, 0.5), -0.6),
+        (Agreement(400, 0.8, 0.5), Agreement(400, 0.68, 0.5), 0.6),
+        # A few edges do not tell it either.
+        (Agreement(3, 1 / 3, 0.5), Agreement(400, 0.68, 0.5), 0.6),
+        (Agreement(5, 0.8, 0.5), Agreement(4, 0.5, 0.5), None),
+    ],
+)
+def test_edges_and_common_neighbours_tell_agreement_together(
+    by_edge: Agreement, by_two_steps: Agreement, beyond: float | None
+) -> None:
+    assert diagnosis_with(by_edge, by_two_steps).beyond_chance == (beyond and pytest.approx(beyond, abs=0.02))
+
+
+@pytest.mark.parametrize("consistency", [0.25, 0.5, 0.75, 0.95])
+def test_the_agreement_of_a_generated_graph_is_found_from_a_tenth_of_its_labels(consistency: float) -> None:
+    generator = np.random.default_rng(1)
+    truth = generator.integers(0, 4, 2000)
+    sources = np.repeat(np.arange(2000), 4)
+    other = (truth[sources] + generator.integers(1, 4, sources.size)) % 4
+    wanted = np.where(generator.random(sources.size) < consistency, truth[sources], other)
+    members = [np.flatnonzero(truth == label) for label in range(4)]
+    targets = np.array([generator.choice(members[label]) for label in wanted])
+    labels = np.where(generator.random(2000) < 0.1, truth, -1)
+    graph = Graph.from_edges("g", np.stack([sources, targets]), 2000, labels, list("abcd"))
+    assert diagnose(graph).beyond_chance == pytest.approx((consistency - 0.25) / 0.75, abs=0.13)
 
 
 def test_too_few_labels_are_said_to_tell_nothing(path: Graph) -> None:

@@ -17,7 +17,8 @@ from lcgnn.datasets.known_tables import TableForm
 from lcgnn.errors import ConfigError, DataError, OutputError
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import create
-from lcgnn.model import TrainedModel, at_temperature
+from lcgnn.model import TrainedModel
+from lcgnn.trust import at_temperature
 
 FORM = TableForm(
     Roles("id", "label", None, "from", "to", None),

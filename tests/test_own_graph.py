@@ -19,7 +19,7 @@ from lcgnn.datasets.tables import Tables, load_tables
 from lcgnn.graph import Graph
 from lcgnn.model import TrainedModel
 
-SHORT = ["--base-epochs", "30", "--epochs", "30"]
+SHORT = ["--base-epochs", "30", "--epochs", "30", "--folds", "3"]
 PAGE = Path(__file__).parent.parent / "docs" / "own-graph.md"
 
 
@@ -68,6 +68,44 @@ def test_every_node_gets_an_answer_and_given_labels_stay(trained: tuple[Path, di
         assert float(answer["probability"]) == pytest.approx(float(answer[f"p({answer['label']})"]))
     counted = sum(row["predicted"] for row in summary["classes"])
     assert counted == sum(row["origin"] == "predicted" for row in answers) == 270
+
+
+def test_what_to_expect_is_said_in_numbers_and_words(trained: tuple[Path, dict[str, object]]) -> None:
+    folder, summary = trained
+    expected = summary["expected"]
+    assert (expected["folds"], expected["given"], expected["overall"]["labels"]) == (3, 30, 30)
+    assert expected["words"][0].startswith("Of 100 predicted labels about")
+    assert [found["labels"] for found in expected["by_class"]] == [10, 10, 10]
+    stored = TrainedModel.load(folder / "run" / "seed-0" / "model.safetensors").temperature
+    assert stored == expected["calibration"]["temperature"] != 1
+
+
+def test_without_an_estimate_nothing_is_calibrated(
+    trained: tuple[Path, dict[str, object]], tmp_path: Path
+) -> None:
+    folder, summary = trained
+    options = ["--base-epochs", "30", "--epochs", "30", "--no-estimate"]
+    done = lcgnn("train", str(folder / "cora"), "--json", "--out", str(tmp_path / "run"), *options, folder=folder)
+    plain = json.loads(done.stdout)
+    assert "expected" not in plain
+    before, after = (rows_of(folder / str(each["predictions"][0])) for each in (plain, summary))
+    assert [row["label"] for row in before] == [row["label"] for row in after]
+    columns = [name for name in before[0] if name.startswith("p(")]
+    powers = np.array([[float(row[name]) for name in columns] for row in before]) ** (
+        1 / summary["expected"]["calibration"]["temperature"]
+    )
+    calibrated = np.array([[float(row[name]) for name in columns] for row in after])
+    np.testing.assert_allclose(powers / powers.sum(axis=1, keepdims=True), calibrated, atol=2e-5)
+
+
+def test_an_estimate_cannot_be_wanted_and_not_wanted(
+    trained: tuple[Path, dict[str, object]], tmp_path: Path
+) -> None:
+    folder, _ = trained
+    done = lcgnn("train", "./cora", "--no-estimate", "--folds", "3", "--out", str(tmp_path / "x"), folder=folder)
+    assert done.returncode == 2
+    assert "contradict each other" in done.stderr
+    assert not (tmp_path / "x").exists()
 
 
 def test_most_predictions_on_the_example_are_right(trained: tuple[Path, dict[str, object]]) -> None:
@@ -167,5 +205,7 @@ def test_the_page_can_be_followed(tmp_path: Path) -> None:
     assert (work / "inspect.png").exists()
     right, total = map(int, re.search(r"(\d+) of (\d+) predictions are right", printed).groups())
     assert right / total > 0.8
+    low, high = map(int, re.search(r"\(between (\d+) and (\d+);", printed).groups())
+    assert low <= round(100 * right / total) <= high
     assert "lc-gcn minus gcn" in printed
     assert '"article-300","astronomy",' in printed

@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from lcgnn.evaluation import label_consistency
 from lcgnn.graph import Graph
 
 # Fewer pairs of labelled nodes than this say nothing about the others.
 _ENOUGH_PAIRS = 10
-# How far agreement goes beyond chance (0: not at all, 1: always) for each of the verdicts; a rule of thumb.
+# How far agreement goes beyond chance (0: not at all, 1: always) for each of the verdicts; what training then gave
+# on generated graphs is in benchmarks/results/trust.md.
 _STRONG, _WEAK = 0.4, 0.15
+# How much likelier (in natural logarithms) negative agreement must be to be believed.
+_CLEARLY = 3.0
 # Beyond so many labels a class the network alone has enough to learn from.
 _MANY_LABELS = 50
 
@@ -42,6 +44,12 @@ class Agreement:
         if self.share is None or self.by_chance is None or self.by_chance >= 1:
             return None
         return (self.share - self.by_chance) / (1 - self.by_chance)
+
+    def log_likelihood(self, beyond_chance: NDArray[np.float64]) -> NDArray[np.float64]:
+        """How likely so many pairs with the same label are, for each of several agreements beyond chance."""
+        chance, same = self.by_chance or 0.0, self.pairs * (self.share or 0.0)
+        share = np.clip(chance + (1 - chance) * beyond_chance, 1e-3, 1 - 1e-3)
+        return np.asarray(same * np.log(share) + (self.pairs - same) * np.log(1 - share))
 
     @classmethod
     def of(cls, mixing: NDArray[np.float64]) -> Agreement:
@@ -96,12 +104,28 @@ class Diagnosis:
     by_edge: Agreement
     by_two_steps: Agreement
 
+    @property
+    def beyond_chance(self) -> float | None:
+        """How far neighbours agree beyond chance, by edges and common neighbours together; None for too few pairs.
+
+        If neighbours agree by lambda beyond chance, nodes two steps apart do by its square. The most likely
+        lambda, given how many pairs of either kind have the same label, makes use of both. Only edges tell its
+        sign, which is taken as positive unless they say clearly that neighbours differ.
+        """
+        kinds = [(self.by_edge, 1), (self.by_two_steps, 2)]
+        known = [(kind, steps) for kind, steps in kinds if kind.beyond_chance is not None]
+        if sum(kind.pairs for kind, _ in known) < _ENOUGH_PAIRS:
+            return None
+        candidates = np.linspace(-1, 1, 201)
+        likelihood = np.sum([kind.log_likelihood(candidates**steps) for kind, steps in known], axis=0)
+        return float(candidates[np.argmax(likelihood - _CLEARLY * (candidates < 0))])
+
     def to_json(self) -> dict[str, Any]:
         """Plain data, with the verdict in words."""
         content = dataclasses.asdict(self)
         for name in ("by_edge", "by_two_steps"):
             content[name]["beyond_chance"] = getattr(self, name).beyond_chance
-        return {**content, "verdict": verdict(self)}
+        return {**content, "beyond_chance": self.beyond_chance, "verdict": verdict(self)}
 
 
 def diagnose(graph: Graph) -> Diagnosis:
@@ -161,17 +185,14 @@ def _by_class(graph: Graph, mixing: NDArray[np.float64]) -> tuple[ClassDiagnosis
 
 
 def _by_node(graph: Graph) -> float | None:
-    consistency = label_consistency(graph)
+    consistency = graph.label_consistency
     known = consistency[~np.isnan(consistency)]
     return float(known.mean()) if known.size else None
 
 
 def verdict(diagnosis: Diagnosis) -> list[str]:
     """Whether label consistency is likely to help, and why, a sentence each."""
-    used, where = diagnosis.by_edge, "that an edge joins"
-    if used.pairs < _ENOUGH_PAIRS and diagnosis.by_two_steps.pairs > used.pairs:
-        used, where = diagnosis.by_two_steps, "that share a neighbour"
-    sentences = [_first_sentence(used, where)]
+    sentences = [_first_sentence(diagnosis)]
     per_class = diagnosis.labelled / diagnosis.classes
     if per_class <= _MANY_LABELS:
         sentences.append(f"With {per_class:.0f} labels a class on average, there is room for it to help.")
@@ -189,20 +210,30 @@ def verdict(diagnosis: Diagnosis) -> list[str]:
     return sentences
 
 
-def _first_sentence(used: Agreement, where: str) -> str:
-    beyond = used.beyond_chance
-    if beyond is None or used.share is None or used.by_chance is None or used.pairs < _ENOUGH_PAIRS:
+def _first_sentence(diagnosis: Diagnosis) -> str:
+    beyond = diagnosis.beyond_chance
+    if beyond is None:
+        pairs = max(diagnosis.by_edge.pairs, diagnosis.by_two_steps.pairs)
         return (
-            f"Too few labelled nodes are close to each other ({used.pairs} pairs) to tell whether label "
-            "consistency helps: label more, or try lc-gcn and gcn with a test part in a split column."
+            f"Too few labelled nodes are close to each other ({pairs} pairs) to tell whether label consistency "
+            "helps: label more, or train lc-gcn, gcn and mlp and compare the accuracy to expect of each."
         )
-    seen = (
-        f"of {used.pairs:,} pairs of labelled nodes {where}, {used.share:.0%} have the same label "
-        f"({used.by_chance:.0%} would by chance)"
-    )
+    seen = _seen(diagnosis)
     if beyond >= _STRONG:
         return f"Label consistency is likely to help: {seen}."
     if beyond >= _WEAK:
         return f"Label consistency may help a little: {seen}."
-    why = "The edges say little about the labels" if beyond > -_WEAK else "Neighbours tend to differ"
-    return f"Label consistency is unlikely to help: {seen}. {why}; try --method mlp."
+    why = "The edges say little about the labels; try --method mlp"
+    if beyond <= -_WEAK:
+        why = "Neighbours tend to differ; try --method cheby or mlp"
+    return f"Label consistency is unlikely to help: {seen}. {why}."
+
+
+def _seen(diagnosis: Diagnosis) -> str:
+    kinds = (diagnosis.by_edge, "that an edge joins"), (diagnosis.by_two_steps, "that share a neighbour")
+    return "; ".join(
+        f"of {kind.pairs:,} pairs of labelled nodes {where}, {kind.share:.0%} have the same label "
+        f"({kind.by_chance:.0%} would by chance)"
+        for kind, where in kinds
+        if kind.share is not None
+    )

@@ -46,14 +46,14 @@ def fetching(console: Console) -> Iterator[Any]:
 
 
 @contextmanager
-def watching(board: Board, labels: Sequence[str], console: Console) -> Iterator[None]:
+def watching(board: Board, labels: Sequence[str], console: Console, what: str = "runs") -> Iterator[None]:
     """Show the state of all runs on a board until the block ends; nothing where there is no terminal."""
     if not console.is_terminal:
         yield
         return
     started = time.monotonic()
     with Live(
-        get_renderable=lambda: _progress(board, labels, time.monotonic() - started),
+        get_renderable=lambda: _progress(board, labels, what, time.monotonic() - started),
         console=console,
         refresh_per_second=8,
         transient=True,
@@ -61,7 +61,7 @@ def watching(board: Board, labels: Sequence[str], console: Console) -> Iterator[
         yield
 
 
-def _progress(board: Board, labels: Sequence[str], elapsed: float) -> RenderableType:
+def _progress(board: Board, labels: Sequence[str], what: str, elapsed: float) -> RenderableType:
     from lcgnn.experiments.board import DONE
 
     done, running = board.count(DONE), board.running()
@@ -71,7 +71,7 @@ def _progress(board: Board, labels: Sequence[str], elapsed: float) -> Renderable
     grid = Table.grid(padding=(0, 1))
     for _ in range(4):
         grid.add_column(no_wrap=True)
-    grid.add_row("runs", ProgressBar(len(labels), done, width=12), f"{done}/{len(labels)} done", left)
+    grid.add_row(what, ProgressBar(len(labels), done, width=12), f"{done}/{len(labels)} done", left)
     for slot, progress in running:
         accuracy = progress.validation_accuracy
         shown = "" if accuracy is None else f"validation {accuracy:.1%}"
@@ -140,17 +140,41 @@ def summary_table(summary: Mapping[str, Any]) -> RenderableType:
 
 
 def answers_table(summary: Mapping[str, Any]) -> RenderableType:
-    """How many nodes of the user's graph were given each class, and how many are predicted to be of it."""
+    """How many nodes of the user's graph were given each class, how many are predicted, and what to expect."""
     table = Table(
         title=_printable(f"{summary['dataset']}, {summary['method']}"), title_justify="left", title_style="bold"
     )
     table.add_column("class")
     table.add_column("given", justify="right")
     table.add_column("predicted", justify="right")
-    for row in summary["classes"][:_MOST_CLASSES]:
-        table.add_row(_printable(row["name"]), f"{row['given']:,}", f"{row['predicted']:,}")
-    left = len(summary["classes"]) - _MOST_CLASSES
-    return Group(table, Text(f"and {left} more classes")) if left > 0 else table
+    expected = summary.get("expected", {}).get("by_class", [None] * len(summary["classes"]))
+    if any(expected):
+        table.add_column("of 100 such nodes\nfound (interval)", justify="right")
+    for row, found in list(zip(summary["classes"], expected, strict=True))[:_MOST_CLASSES]:
+        cells = [f"{row['given']:,}", f"{row['predicted']:,}", _found(found)]
+        table.add_row(_printable(row["name"]), *cells[: len(table.columns) - 1])
+    lines: list[RenderableType] = [table]
+    if len(summary["classes"]) > _MOST_CLASSES:
+        lines.append(Text(f"and {len(summary['classes']) - _MOST_CLASSES} more classes"))
+    return Group(*lines, *(Text(sentence) for sentence in summary.get("expected", {}).get("words", [])))
+
+
+def _found(expected: Mapping[str, Any] | None) -> str:
+    if expected is None:
+        return "too few labels"
+    return f"{100 * expected['accuracy']:.0f} ({100 * expected['low']:.0f} to {100 * expected['high']:.0f})"
+
+
+def communication_table(communication: Mapping[str, Any]) -> RenderableType:
+    """What the ranks told each other, an epoch and a rank on average."""
+    table = Table(title=f"{communication['ranks']} processes, {communication['epochs']:,} epochs", box=None)
+    for heading in ("an epoch, each process", "messages", "sent", "time"):
+        table.add_column(heading, justify="left" if heading.startswith("an") else "right")
+    for kind, cost in communication["per_epoch_and_rank"].items():
+        table.add_row(
+            kind, f"{cost['messages']:.1f}", f"{cost['bytes'] / 1e3:,.1f} kB", f"{cost['seconds'] * 1e3:,.2f} ms"
+        )
+    return table
 
 
 def diagnosis_view(name: str, diagnosis: Diagnosis) -> RenderableType:

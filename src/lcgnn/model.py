@@ -17,6 +17,7 @@ from lcgnn.errors import ConfigError, DataError, LCGNNError, OutputError
 from lcgnn.graph import Graph
 from lcgnn.methods import Fit, Method, create
 from lcgnn.tensor_files import read_tensors, write_tensors
+from lcgnn.trust import at_temperature
 
 FORMAT = "lcgnn model 1"
 
@@ -109,13 +110,3 @@ class TrainedModel:
             )
         except (LCGNNError, LookupError, TypeError, ValueError) as error:
             raise OutputError(f"{path} cannot be used: {error} Train the model again.") from error
-
-
-def at_temperature(distribution: NDArray[np.float32], temperature: float) -> NDArray[np.float32]:
-    """(N, C) every probability to the power of 1 / temperature, in rows that sum to one again."""
-    if temperature == 1:
-        return distribution
-    tiny = np.finfo(np.float32).tiny
-    logarithm = np.log(np.maximum(distribution, tiny).astype(np.float64)) / temperature
-    power = np.exp(logarithm - logarithm.max(axis=1, keepdims=True))
-    return np.asarray(power / power.sum(axis=1, keepdims=True), dtype=np.float32)

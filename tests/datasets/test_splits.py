@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from lcgnn.datasets.splits import first_per_class, random_split
-from lcgnn.errors import DataError
+from lcgnn.datasets.splits import first_per_class, folds, random_split, with_validation
+from lcgnn.errors import ConfigError, DataError
 from lcgnn.graph import Graph, Split
 
 NO_EDGES = np.empty((2, 0), dtype=np.int64)
@@ -84,3 +84,71 @@ def test_a_random_split_may_do_without_validation_and_test():
     split = random_split(graph_with([0, 1]), labels_per_class=1, num_validation=0, num_test=0, seed=0)
     assert split.train.tolist() == [0, 1]
     assert split.validation.size == split.test.size == 0
+
+
+NONE = np.empty(0, dtype=np.int64)
+
+
+def test_every_label_is_held_out_once_and_classes_are_spread_evenly():
+    graph = graph_with([0] * 13 + [1] * 8 + [-1] * 4)
+    whole = Split(np.arange(21), NONE, NONE, "all")
+    parts = folds(graph, whole, 5)
+    assert sorted(np.concatenate([part.test for part in parts]).tolist()) == list(range(21))
+    for part in parts:
+        assert sorted([*part.train, *part.test]) == list(range(21))
+    held_out = [np.bincount(graph.labels[part.test]).tolist() for part in parts]
+    assert held_out == [[3, 2], [3, 2], [3, 2], [2, 1], [2, 1]]
+    assert [part.name for part in parts][:2] == ["all, fold 1 of 5", "all, fold 2 of 5"]
+
+
+def test_the_only_label_of_a_class_is_always_trained_on():
+    graph = graph_with([0, 0, 0, 1])
+    parts = folds(graph, Split(np.arange(4), NONE, NONE), 10)
+    assert len(parts) == 3
+    assert all(3 in part.train for part in parts)
+
+
+def test_labels_that_cannot_be_held_out_make_no_folds():
+    assert folds(graph_with([0, 1]), Split(np.array([0, 1]), NONE, NONE), 10) == []
+
+
+def test_folds_depend_on_the_labels_and_not_on_their_order():
+    graph = graph_with([0, 1] * 10)
+    one = folds(graph, Split(np.arange(20), NONE, NONE), 4)
+    other = folds(graph, Split(np.arange(20)[::-1], NONE, NONE), 4)
+    for first, second in zip(one, other, strict=True):
+        np.testing.assert_array_equal(first.test, second.test)
+
+
+def test_validation_nodes_stay_what_they_are_in_every_fold():
+    graph = graph_with([0, 1] * 6)
+    parts = folds(graph, Split(np.arange(8), np.arange(8, 12), NONE), 2)
+    assert all(part.validation.tolist() == [8, 9, 10, 11] for part in parts)
+
+
+def test_a_single_fold_is_refused():
+    with pytest.raises(ConfigError, match="at least 2"):
+        folds(graph_with([0, 1]), Split(np.array([0, 1]), NONE, NONE), 1)
+
+
+def test_a_validation_part_has_its_share_of_every_class():
+    graph = graph_with([0] * 20 + [1] * 10)
+    split = with_validation(graph, Split(np.arange(30), NONE, NONE, "all given labels"), 0.2)
+    assert np.bincount(graph.labels[split.validation]).tolist() == [4, 2]
+    assert sorted([*split.train, *split.validation]) == list(range(30))
+    assert split.name == "all given labels, 20% of them for validation"
+
+
+def test_a_validation_part_leaves_every_class_a_label():
+    graph = graph_with([0] * 20 + [1])
+    assert 20 in with_validation(graph, Split(np.arange(21), NONE, NONE), 0.9).train
+
+
+@pytest.mark.parametrize(
+    ("share", "validation", "message"),
+    [(1.0, NONE, "between 0 and 1"), (0.1, np.array([3]), "already"), (0.1, NONE, "less than one of any class")],
+)
+def test_an_impossible_validation_part_is_refused(share, validation, message):
+    graph = graph_with([0, 0, 1, 1])
+    with pytest.raises(ConfigError, match=message):
+        with_validation(graph, Split(np.array([0, 1, 2]), validation, NONE), share)

@@ -12,8 +12,9 @@ import pytest
 from lcgnn.cli import main
 from lcgnn.datasets.example import write_example
 from lcgnn.experiments.predict import predict
+from lcgnn.files import read_json
 
-TRAIN = ("train", "graph", "--base-epochs", "30", "--epochs", "30", "--out")
+TRAIN = ("train", "graph", "--no-estimate", "--base-epochs", "30", "--epochs", "30", "--out")
 # Kills the process at the moment when a written file is to take its place, for the n-th time.
 KILLED = """
 import os, pathlib, signal, sys
@@ -93,6 +94,24 @@ def test_a_training_that_is_killed_and_short_of_room_ends_as_if_it_had_not_been(
     for name in ("predictions.csv", "metrics.csv", "model.safetensors"):
         whole, torn = (work / run / "seed-0" / name for run in ("whole", "torn"))
         assert whole.read_bytes() == torn.read_bytes(), name
+
+
+def test_an_estimate_that_is_killed_ends_as_if_it_had_not_been(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed in the second of two folds, after the first one's 40 epochs."""
+    train = ("train", "graph", "--folds", "2", "--workers", "1", "--base-epochs", "20", "--epochs", "20", "--out")
+    lcgnn(*train, "sure", monkeypatch=monkeypatch)
+    assert call(KILLED, "60", *train, "hurt", folder=work).returncode == -signal.SIGKILL
+    assert {"folds/fold-1.json", "folds/fold-2.safetensors"} <= files_in(work / "hurt")
+    first = (work / "hurt" / "folds" / "fold-1.json").stat().st_mtime_ns
+    lcgnn(*train, "hurt", monkeypatch=monkeypatch)
+    assert (work / "hurt" / "folds" / "fold-1.json").stat().st_mtime_ns == first
+    assert files_in(work / "hurt") == files_in(work / "sure")
+    sure, hurt = (read_json(work / run / "summary.json")["expected"] for run in ("sure", "hurt"))
+    assert sure == hurt
+    for name in ("predictions.csv", "model.safetensors"):
+        assert (work / "sure" / "seed-0" / name).read_bytes() == (work / "hurt" / "seed-0" / name).read_bytes()
 
 
 def test_predictions_that_are_killed_are_not_half_there(work: Path) -> None:

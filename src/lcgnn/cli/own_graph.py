@@ -37,6 +37,13 @@ IgnoreColumn = Annotated[
 @app.command()
 def init(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to make.")],
+    example: Annotated[
+        str,
+        typer.Option(
+            help="Which: 'articles' (texts; neighbours are alike), 'wine' (measurements; neighbours are alike) or "
+            "'market' (neighbours differ)."
+        ),
+    ] = "articles",
 ) -> None:
     """Write a small example of your own graph: a folder with a table of nodes and a table of edges.
 
@@ -45,7 +52,7 @@ def init(
     from lcgnn.datasets.example import write_example
     from lcgnn.display import out
 
-    for path in write_example(folder):
+    for path in write_example(folder, example):
         out.print(f"Written: {path}", soft_wrap=True, markup=False)
     name = shlex.quote(str(folder))
     out.print(f"\nTry next:\n  lcgnn inspect {name}\n  lcgnn train {name}", soft_wrap=True, markup=False)

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lcgnn.experiments.board import Board
+    from lcgnn.experiments.cross_validation import CrossValidation
     from lcgnn.experiments.session import Session
+    from lcgnn.trust import Assessment
 
 
 def print_notes(notes: tuple[str, ...]) -> None:
@@ -28,23 +33,47 @@ def fetch(dataset: str, console: Any) -> None:
 
 def run_session(session: Session, console: Any) -> dict[str, Any]:
     """Run a session with live progress; Ctrl-C leaves it resumable and says how."""
-    from lcgnn.display import result_line, watching
-    from lcgnn.experiments.board import temporary_board
-    from lcgnn.experiments.session import save_summary, summarize
+    from lcgnn.display import result_line
+    from lcgnn.experiments.summary import save_summary, summarize
 
+    assessment, temperature = None, 1.0
+    if session.cross_validation is not None:
+        assessment = _cross_validate(session.cross_validation, console)
+        temperature = assessment.calibration.temperature
     labels = [f"seed {spec.seed}" for spec in session.specs]
-    results = []
+    with _progress_of(labels, "runs", console) as (board, results):
+        for _, result in session.run(board, temperature):
+            results.append(result)
+            result_line(result, console)
+    summary = summarize(session, results, assessment)
+    save_summary(session, summary)
+    return summary
+
+
+def _cross_validate(cross_validation: CrossValidation, console: Any) -> Assessment:
+    """Train the models of all folds with live progress, and say that it was done."""
+    labels = [f"fold {number + 1}" for number in range(cross_validation.used)]
+    with _progress_of(labels, "folds", console) as (board, done):
+        for _, result in cross_validation.run(board):
+            done.append(result)
+    seconds = sum(result["seconds"] for result in done)
+    console.print(f"{len(done)} folds of cross-validation: trained  [dim]({seconds:.1f} s)[/dim]", soft_wrap=True)
+    return cross_validation.assess(done)
+
+
+@contextmanager
+def _progress_of(labels: list[str], what: str, console: Any) -> Iterator[tuple[Board, list[dict[str, Any]]]]:
+    """A board that is shown live and a list of what is done, which tells at Ctrl-C how far it came."""
+    from lcgnn.display import watching
+    from lcgnn.experiments.board import temporary_board
+
+    done: list[dict[str, Any]] = []
     try:
-        with temporary_board(len(labels)) as board, watching(board, labels, console):
-            for _, result in session.run(board):
-                results.append(result)
-                result_line(result, console)
+        with temporary_board(len(labels)) as board, watching(board, labels, console, what):
+            yield board, done
     except KeyboardInterrupt:
         command = shlex.join(["lcgnn", *sys.argv[1:]])
         console.print(
-            f"Stopped with {len(results)} of {len(labels)} runs done. To continue: {command}", soft_wrap=True
+            f"Stopped with {len(done)} of {len(labels)} {what} done. To continue: {command}", soft_wrap=True
         )
         raise
-    summary = summarize(session, results)
-    save_summary(session, summary)
-    return summary

@@ -19,12 +19,14 @@ from lcgnn.cli.own_graph import (
     WeightColumn,
     tables_of,
 )
+from lcgnn.cli.ranks import crew_for
 from lcgnn.cli.shared import fetch, print_notes, run_session
 from lcgnn.errors import ConfigError
 
 
 @app.command()
 def train(
+    context: typer.Context,
     dataset: Annotated[
         str,
         typer.Argument(
@@ -48,6 +50,24 @@ def train(
         ),
     ] = "public",
     split_seed: Annotated[int, typer.Option(help="Which random draw of the labels.")] = 0,
+    validation: Annotated[
+        float | None,
+        typer.Option(
+            help="Hold out this share of the training labels to choose the epoch by. [default: 0; for tables with "
+            "100 labels or more of every class 0.1]"
+        ),
+    ] = None,
+    estimate: Annotated[
+        bool,
+        typer.Option(help="Tables: estimate from the given labels how many predictions are right, and calibrate."),
+    ] = True,
+    folds: Annotated[
+        int | None,
+        typer.Option(
+            help="Into how many parts the labels are divided for the estimate; a model is trained for each. "
+            "[default: 10; fewer on large graphs, none if there is a test part]"
+        ),
+    ] = None,
     consistency_weight: Annotated[
         float | None,
         typer.Option(
@@ -96,6 +116,7 @@ def train(
     from lcgnn.display import out as console
     from lcgnn.experiments.session import plan
     from lcgnn.experiments.spec import SplitSpec
+    from lcgnn.experiments.summary import save_summary
 
     given = {
         "consistency_weight": consistency_weight,
@@ -106,32 +127,42 @@ def train(
     settings = {name: value for name, value in given.items() if value is not None}
     settings |= dict(_parsed_setting(text) for text in set_ or [])
     named = (id_column, label_column, source_column, target_column, weight_column)
-    tables = tables_of(dataset, named, ignore_column)
-    if tables is None:
-        fetch(dataset, err)
-    session = plan(
-        dataset if tables is None else tables.name,
-        method,
-        seeds=seeds,
-        split=SplitSpec(split, labels_per_class, split_seed),  # type: ignore[arg-type]
-        settings=settings,
-        tables=tables,
-        folder=out,
-        device=device,
-        workers=workers,
-        prediction_format=predictions,  # type: ignore[arg-type]
-    )
-    print_notes(session.notes)
-    summary = run_session(session, err)
+    if not estimate and folds:
+        raise ConfigError(f"--no-estimate and --folds {folds} contradict each other. Leave one of them out.")
+    with crew_for(context, dataset, device) as (graph, crew):
+        tables = tables_of(graph, named, ignore_column)
+        if tables is None:
+            fetch(graph, err)
+        session = plan(
+            crew.name if crew else (graph if tables is None else tables.name),
+            method,
+            seeds=seeds,
+            split=SplitSpec(split, labels_per_class, split_seed),  # type: ignore[arg-type]
+            validation=validation,
+            settings=settings,
+            tables=tables,
+            folder=out,
+            device=device,
+            workers=workers if crew is None else 1,
+            prediction_format=predictions,  # type: ignore[arg-type]
+            folds=folds if estimate else 0,
+        )
+        print_notes(session.notes)
+        summary = run_session(session, err)
+        if crew is not None:
+            summary["communication"] = crew.communication()
+            save_summary(session, summary)
     if as_json:
         print(json.dumps(summary, indent=2))
         return
-    from lcgnn.display import answers_table, summary_table
+    from lcgnn.display import answers_table, communication_table, summary_table
 
     if tables is not None:
         console.print(answers_table(summary))
     if summary["mean"] is not None:
         console.print(summary_table(summary))
+    if crew is not None and crew.world.size > 1:
+        console.print(communication_table(summary["communication"]))
     if tables is not None:
         console.print(f"Predictions: {summary['predictions'][0]}", soft_wrap=True, markup=False)
         if session.can_predict:

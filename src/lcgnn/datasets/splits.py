@@ -42,6 +42,26 @@ def random_split(
     return Split(np.sort(train), np.sort(validation), np.sort(test), name)
 
 
+def folds(graph: Graph, split: Split, count: int, seed: int = 0) -> list[Split]:
+    """The split once for each fold of its training labels: the fold is the test part, the others are trained on.
+
+    Every class is dealt out from the first fold on, so that each fold takes about the same from all of them: if
+    only the class that is tested on were short of labels in training, the model would lean to the others. A
+    class's only label is trained on in all folds, for a model that has never seen a class cannot predict it. There
+    are at most as many folds as the largest class has labels.
+    """
+    if count < 2:
+        raise ConfigError(f"{graph.name}: {count} folds asked for. Cross-validation needs at least 2.")
+    by_class = [members for members in _shuffled_by_class(graph, split.train, seed) if members.size > 1]
+    count = min(count, max((members.size for members in by_class), default=0))
+    parts = []
+    for number in range(count):
+        fold = np.sort(np.concatenate([members[number::count] for members in by_class]))
+        train = np.setdiff1d(split.train, fold)
+        parts.append(Split(train, split.validation, fold, f"{split.name}, fold {number + 1} of {count}"))
+    return parts
+
+
 def with_validation(graph: Graph, split: Split, share: float, seed: int = 0) -> Split:
     """The split with a share of every class's training labels held out for validation; one at least is left."""
     if not 0 < share < 1:

@@ -23,6 +23,9 @@ from lcgnn.artifacts import PredictionFormat, save_answers, save_metrics, save_p
 from lcgnn.checkpoint import CheckpointFile
 from lcgnn.datasets import load
 from lcgnn.datasets.known_tables import TableForm
+from lcgnn.datasets.tables import Tables
+from lcgnn.distributed.crew import leading_crew
+from lcgnn.distributed.parted import PartedGraph
 from lcgnn.errors import OutputError
 from lcgnn.evaluation import accuracy, accuracy_by_consistency, calibration_error, class_counts, confusion
 from lcgnn.experiments.shared_tables import read_tables
@@ -34,6 +37,7 @@ from lcgnn.methods import Context, Fit, Method
 from lcgnn.methods.base import Stage
 from lcgnn.model import TrainedModel
 from lcgnn.training import Progress
+from lcgnn.trust import at_temperature
 
 # Seconds between two checkpoints of a run.
 CHECKPOINT_SECONDS = float(os.environ.get("LCGNN_CHECKPOINT_SECONDS", "15"))
@@ -56,7 +60,11 @@ class Run:
     @cached_property
     def data(self) -> tuple[Graph, Split]:
         graph, own = source(self.spec)
-        return graph, self.spec.split.make(graph, own)
+        return graph, self.divided(graph, own)
+
+    def divided(self, graph: Graph, own: Split) -> Split:
+        """Which labels the run uses for what, given the split that the graph comes with."""
+        return self.spec.split.make(graph, own)
 
     @cached_property
     def method(self) -> Method:
@@ -86,7 +94,14 @@ class Run:
 
     def fit(self, context: Context) -> Fit:
         """Fit from the beginning, or from where the context's files say that it was."""
-        return self.method.fit(*self.data, self.spec.seed, context)
+        graph, split = self.data
+        if isinstance(graph, PartedGraph):
+            return leading_crew().fit(self.spec.method, self.method, split, self.spec.seed, context)
+        return self.method.fit(graph, split, self.spec.seed, context)
+
+    def checkpoint(self, path: Path) -> CheckpointFile:
+        """Where the run keeps its state until it is done."""
+        return CheckpointFile(path, self.identity, every=CHECKPOINT_SECONDS)
 
     def measured(self, fit: Fit) -> dict[str, Any]:
         """The run's record: what was run, how good every stage is, and with what it was run."""
@@ -108,7 +123,7 @@ class Run:
             "environment": _environment(),
         }
 
-    def model(self, fit: Fit) -> TrainedModel:
+    def model(self, fit: Fit, temperature: float) -> TrainedModel:
         """What the fit learnt, with all that it takes to use it again."""
         graph, _ = self.data
         about = {**self.spec.configuration(), "seed": self.spec.seed, "graph": graph.checksum}
@@ -116,15 +131,23 @@ class Run:
         if self.spec.tables is not None:
             made = read_tables(self.spec.tables)
             form = None if made.roles is None else TableForm(made.roles, made.encoding)
-        return TrainedModel.of(self.spec.method, self.method, graph, fit, form=form, about=about)
+        return TrainedModel.of(
+            self.spec.method, self.method, graph, fit, temperature=temperature, form=form, about=about
+        )
+
+
+def read_graph(dataset: str, tables: Tables | None) -> tuple[Graph, Split, tuple[str, ...]]:
+    """A benchmark or a graph in a folder, the split that it comes with, and what there is to say of it."""
+    if tables is None:
+        return *_loaded(dataset), ()
+    made = read_tables(tables)
+    return made.graph, made.split, made.notes
 
 
 def source(spec: RunSpec) -> tuple[Graph, Split]:
     """The graph that a run is about, and the split that it comes with."""
-    if spec.tables is None:
-        return _loaded(spec.dataset)
-    made = read_tables(spec.tables)
-    return made.graph, made.split
+    graph, split, _ = read_graph(spec.dataset, spec.tables)
+    return graph, split
 
 
 @cache
@@ -139,28 +162,31 @@ def execute(
     *,
     device: str = "auto",
     prediction_format: PredictionFormat = "csv",
+    temperature: float = 1.0,
     progress: ProgressCallback | None = None,
 ) -> dict[str, Any]:
     """Carry out a run in a folder of its own and return its record; one that has its record is not repeated.
 
     The folder gets ``result.json``, ``metrics.csv``, ``model.safetensors`` and ``predictions.csv`` (or
-    ``.parquet``). The result is written last: if it is there, so is the rest.
+    ``.parquet``), with the probabilities at the temperature. The result is written last: if it is there, so is the
+    rest.
     """
     run = Run(spec)
-    finished = _finished(folder, run.identity)
-    if finished:
+    finished = finished_record(folder / "result.json", run.identity)
+    if finished and finished.get("temperature", 1.0) == temperature:
         return finished
-    checkpoint = CheckpointFile(folder / "checkpoint.safetensors", run.identity, every=CHECKPOINT_SECONDS)
+    checkpoint = run.checkpoint(folder / "checkpoint.safetensors")
     fit = run.fit(Context(device, checkpoint, progress=progress))
-    record = run.measured(fit)
+    record = {**run.measured(fit), "temperature": temperature}
     graph, split = run.data
-    run.model(fit).save(folder / MODEL_FILE)
+    run.model(fit, temperature).save(folder / MODEL_FILE)
     save_metrics(folder / "metrics.csv", fit)
     predictions = folder / f"predictions.{prediction_format}"
+    answer = at_temperature(fit.label_distribution, temperature)
     if spec.tables is None:
-        save_predictions(predictions, fit.label_distribution, graph, split)
+        save_predictions(predictions, answer, graph, split)
     else:
-        save_answers(predictions, fit.label_distribution, graph, split.train)
+        save_answers(predictions, answer, graph, split.train)
     write_json(folder / "result.json", record)
     checkpoint.delete()
     return record
@@ -177,7 +203,7 @@ def keep_record(
     found = store.find(run.identity)
     if found:
         return found
-    checkpoint = CheckpointFile(store.checkpoint(run.identity), run.identity, every=CHECKPOINT_SECONDS)
+    checkpoint = run.checkpoint(store.checkpoint(run.identity))
     shared = run.first_phase
     first_phase = CheckpointFile(store.first_phase(shared), shared) if shared else None
     record = run.measured(run.fit(Context(device, checkpoint, first_phase, progress)))
@@ -186,9 +212,10 @@ def keep_record(
     return record
 
 
-def _finished(folder: Path, identity: str) -> dict[str, Any] | None:
+def finished_record(path: Path, identity: str) -> dict[str, Any] | None:
+    """What a run left behind when it was done, unless it was another one."""
     try:
-        record: dict[str, Any] = read_json(folder / "result.json")
+        record: dict[str, Any] = read_json(path)
     except OutputError:
         return None
     return record if record.get("run") == identity else None

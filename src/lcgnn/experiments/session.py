@@ -11,21 +11,26 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from lcgnn import __version__
 from lcgnn.artifacts import PredictionFormat
 from lcgnn.datasets.tables import Tables
 from lcgnn.device import resolve_device
 from lcgnn.errors import ConfigError, OutputError
-from lcgnn.evaluation import PairedDifference, Summary
 from lcgnn.experiments.board import Board
-from lcgnn.experiments.library import paper_results
+from lcgnn.experiments.cross_validation import CrossValidation, plan_cross_validation
 from lcgnn.experiments.run import ProgressCallback, execute, source
 from lcgnn.experiments.runner import available_cores, run_jobs
 from lcgnn.experiments.shared_tables import read_tables, sharing_tables
-from lcgnn.experiments.spec import Reported, RunSpec, SplitSpec, fingerprint
+from lcgnn.experiments.spec import RunSpec, SplitSpec, fingerprint
 from lcgnn.files import read_json, read_toml, remove_leftovers, write_json
+from lcgnn.graph import Graph, Split
 from lcgnn.methods import entry
 from lcgnn.methods.base import settings_of
+
+# Labels of every class from which on a tenth is held out for validation.
+_MANY_LABELS = 100
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,7 @@ class Session:
         workers: How many processes.
         prediction_format: Of the predictions.
         notes: What there is to say of the graph's tables.
+        cross_validation: What tells how far to trust the predictions; None where nothing is estimated.
     """
 
     configuration: Mapping[str, Any]
@@ -49,6 +55,7 @@ class Session:
     workers: int
     prediction_format: PredictionFormat
     notes: tuple[str, ...] = ()
+    cross_validation: CrossValidation | None = None
 
     @property
     def tables(self) -> Tables | None:
@@ -61,9 +68,14 @@ class Session:
         columns = read_tables(self.tables).encoding.columns if self.tables else ()
         return bool(columns) and self.specs[0].create_method().inductive
 
-    def run(self, board: Board) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Carry out the runs and yield (position, result) as they finish; what is done already comes at once."""
-        carry_out = partial(_carry_out, self.folder, self.device, self.prediction_format)
+    def run(self, board: Board, temperature: float = 1.0) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Carry out the runs and yield (position, result) as they finish; what is done already comes at once.
+
+        Args:
+            board: Where the runs say how far they are.
+            temperature: Of the probabilities that are written.
+        """
+        carry_out = partial(_carry_out, self.folder, self.device, self.prediction_format, temperature)
         yield from run_jobs(sharing_tables(self.tables, carry_out), self.specs, board, workers=self.workers)
 
 
@@ -73,12 +85,14 @@ def plan(
     *,
     seeds: int = 1,
     split: SplitSpec | None = None,
+    validation: float | None = None,
     settings: Mapping[str, Any] | None = None,
     tables: Tables | None = None,
     folder: Path | None = None,
     device: str = "auto",
     workers: int | None = None,
     prediction_format: PredictionFormat = "csv",
+    folds: int | None = 0,
 ) -> Session:
     """Check everything that can be checked before the work starts, and prepare the folder.
 
@@ -87,12 +101,14 @@ def plan(
         method: A method's name.
         seeds: Runs from the seeds 0, 1, ..., seeds - 1.
         split: Which labels may be used; the public split by default.
+        validation: Share of the training labels to hold out for validation; None for a tenth if there are many.
         settings: Of the method, where they differ from its defaults.
         tables: Where the graph comes from, if it is not a benchmark.
         folder: Where to write; by default ``runs/`` and a name made of all of the above but the seeds.
         device: A torch device or "auto".
         workers: Processes; by default as many as there are cores, or seeds.
         prediction_format: csv or parquet.
+        folds: Of the cross-validation that estimates accuracy; 0 for none, None for as many as make sense.
     """
     if seeds < 1:
         raise ConfigError(f"At least one seed is needed, not {seeds}.")
@@ -105,6 +121,9 @@ def plan(
     spec.create_method()
     resolve_device(device)
     graph, own = source(spec)
+    if validation is None:
+        validation = spec.split.validation or _sensible_validation(spec, graph, spec.split.make(graph, own))
+    spec = dataclasses.replace(spec, split=dataclasses.replace(spec.split, validation=validation))
     made = spec.split.make(graph, own)
     if not made.validation.size:
         spec = _without_validation(spec)
@@ -114,19 +133,42 @@ def plan(
         "graph": graph.checksum,
         "method": method,
         "settings": dataclasses.asdict(spec.create_method()),
-        "split": {**dataclasses.asdict(spec.split), "name": made.name, "checksum": made.checksum},
+        "split": {**spec.split.to_json(), "name": made.name, "checksum": made.checksum},
     }
     folder = folder or _default_folder(configuration)
+    processes = workers or available_cores()
+    cross_validation, reasons = plan_cross_validation(spec, folds, folder / "folds", device, processes)
     _prepare(folder, configuration)
+    notes = [*(read_tables(tables).notes if tables else ()), *_told(made, validation), *reasons]
     return Session(
         configuration=configuration,
         specs=tuple(dataclasses.replace(spec, seed=seed) for seed in range(seeds)),
         folder=folder,
         device=device,
-        workers=min(workers or available_cores(), seeds),
+        workers=min(processes, seeds),
         prediction_format=prediction_format,
-        notes=read_tables(tables).notes if tables else (),
+        notes=tuple(notes),
+        cross_validation=cross_validation,
     )
+
+
+def _sensible_validation(spec: RunSpec, graph: Graph, split: Split) -> float:
+    """A tenth of a user's own labels if every class has so many that none will be missed, otherwise none."""
+    chooses = "selection" in settings_of(entry(spec.method).method) and spec.settings.get("selection") != "last"
+    if spec.tables is None or not chooses or split.validation.size:
+        return 0.0
+    fewest = np.bincount(graph.labels[split.train], minlength=graph.num_classes).min()
+    return 0.1 if fewest >= _MANY_LABELS else 0.0
+
+
+def _told(split: Split, validation: float) -> list[str]:
+    """That labels are held out, if they are."""
+    if not validation:
+        return []
+    return [
+        f"{split.validation.size:,} of {split.train.size + split.validation.size:,} training labels are held out "
+        "to choose the epoch; --validation 0 trains on all of them."
+    ]
 
 
 def _without_validation(spec: RunSpec) -> RunSpec:
@@ -136,7 +178,7 @@ def _without_validation(spec: RunSpec) -> RunSpec:
     if spec.settings.get("selection", "last") != "last":
         raise ConfigError(
             f"Selection by validation {spec.settings['selection']} needs validation labels, and there are none. "
-            "Use --selection last, or mark some labels as validation in a split column."
+            "Use --selection last, hold some out with --validation 0.2, or mark some in a split column."
         )
     return dataclasses.replace(spec, settings={**spec.settings, "selection": "last"})
 
@@ -157,89 +199,21 @@ def plan_demo(folder: Path) -> list[Session]:
 
 
 def _carry_out(
-    folder: Path, device: str, prediction_format: PredictionFormat, spec: RunSpec, progress: ProgressCallback
+    folder: Path,
+    device: str,
+    prediction_format: PredictionFormat,
+    temperature: float,
+    spec: RunSpec,
+    progress: ProgressCallback,
 ) -> dict[str, Any]:
     return execute(
         spec,
         folder / f"seed-{spec.seed}",
         device=device,
         prediction_format=prediction_format,
+        temperature=temperature,
         progress=progress,
     )
-
-
-def summarize(session: Session, results: list[dict[str, Any]]) -> dict[str, Any]:
-    """All results of a session as one plain object, every stage beside what the paper reports for it."""
-    results = sorted(results, key=lambda result: result["seed"])
-    names = [stage["name"] for stage in results[0]["stages"]]
-    stages = [_stage_summary(session, position, results) for position in range(len(names))]
-    summary: dict[str, Any] = {
-        "dataset": session.configuration["dataset"],
-        "method": session.configuration["method"],
-        "split": session.configuration["split"],
-        "settings": session.configuration["settings"],
-        "seeds": [result["seed"] for result in results],
-        "test_accuracy": stages[-1]["test_accuracy"],
-        "validation_accuracy": stages[-1]["validation_accuracy"],
-        "mean": stages[-1]["mean"],
-        "std": stages[-1]["std"],
-        "seconds": [result["seconds"] for result in results],
-        "stages": stages,
-        "folder": str(session.folder),
-        "lcgnn": session.configuration["lcgnn"],
-    }
-    if session.tables is not None:
-        summary |= _answers(session, results)
-    if len(stages) > 1 and stages[0]["mean"] is not None:
-        difference = PairedDifference.between(stages[-1]["test_accuracy"], stages[0]["test_accuracy"])
-        summary["difference"] = _without_nan(dataclasses.asdict(difference))
-    return summary
-
-
-def _answers(session: Session, results: list[dict[str, Any]]) -> dict[str, Any]:
-    """What a summary says of a graph of the user's own: where the predictions are, and how many of each class."""
-    paths = [
-        session.folder / f"seed-{spec.seed}" / f"predictions.{session.prediction_format}" for spec in session.specs
-    ]
-    return {
-        "predictions": [str(path) for path in paths],
-        "classes": results[0]["class_counts"],
-        "notes": list(session.notes),
-    }
-
-
-def save_summary(session: Session, summary: Mapping[str, Any]) -> Path:
-    """Write the summary into the session's folder."""
-    path = session.folder / "summary.json"
-    write_json(path, summary)
-    return path
-
-
-def _stage_summary(session: Session, position: int, results: list[dict[str, Any]]) -> dict[str, Any]:
-    stages = [result["stages"][position] for result in results]
-    test = [stage["test_accuracy"] for stage in stages]
-    # Without test labels there is nothing to be measured.
-    over_seeds = None if None in test else Summary.of(test)
-    method = session.configuration["method"]
-    is_last = position == len(results[0]["stages"]) - 1
-    reported = _reported(session, method if is_last else entry(method).family)
-    return {
-        "name": stages[0]["name"],
-        "method": method if is_last else entry(method).family,
-        "test_accuracy": test,
-        "validation_accuracy": [stage["validation_accuracy"] for stage in stages],
-        "mean": over_seeds and over_seeds.mean,
-        "std": over_seeds and over_seeds.std,
-        "paper": None if reported is None else dataclasses.asdict(reported),
-    }
-
-
-def _reported(session: Session, method: str) -> Reported | None:
-    """What the paper reports for this, if the session does what the paper did."""
-    split = session.configuration["split"]
-    if split["kind"] != "public" or session.tables is not None:
-        return None
-    return paper_results().get((method, session.configuration["dataset"], split["labels_per_class"]))
 
 
 def _default_folder(configuration: Mapping[str, Any]) -> Path:
@@ -260,7 +234,3 @@ def _prepare(folder: Path, configuration: Mapping[str, Any]) -> None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise OutputError(f"{folder} is there already and is not a run folder. Choose another --out folder.")
     write_json(path, configuration)
-
-
-def _without_nan(content: dict[str, Any]) -> dict[str, Any]:
-    return {key: None if value != value else value for key, value in content.items()}

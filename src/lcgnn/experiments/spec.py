@@ -11,7 +11,7 @@ from itertools import zip_longest
 from typing import Any, Literal
 
 from lcgnn import datasets
-from lcgnn.datasets.splits import first_per_class, random_split
+from lcgnn.datasets.splits import first_per_class, random_split, with_validation
 from lcgnn.datasets.tables import Tables
 from lcgnn.errors import ConfigError
 from lcgnn.graph import Graph, Split
@@ -28,14 +28,27 @@ class SplitSpec:
         kind: The dataset's public split, or a random draw of the labelled nodes.
         labels_per_class: Training labels per class; None keeps what the public split has (20 for a random one).
         seed: Of the random draw.
+        validation: The share of the training labels that is held out for validation.
     """
 
     kind: SplitKind = "public"
     labels_per_class: int | None = None
     seed: int = 0
+    validation: float = 0.0
 
     def make(self, graph: Graph, public: Split) -> Split:
         """The split itself."""
+        split = self._drawn(graph, public)
+        return with_validation(graph, split, self.validation) if self.validation else split
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data, with a validation share only where there is one."""
+        fields = dataclasses.asdict(self)
+        if not self.validation:
+            del fields["validation"]
+        return fields
+
+    def _drawn(self, graph: Graph, public: Split) -> Split:
         if self.kind == "random":
             return random_split(graph, labels_per_class=self.labels_per_class or 20, seed=self.seed)
         if self.kind != "public":
@@ -67,7 +80,7 @@ class RunSpec:
 
     def configuration(self) -> dict[str, Any]:
         """All of it but the seed, as plain data."""
-        fields = dataclasses.asdict(self)
+        fields = {**dataclasses.asdict(self), "split": self.split.to_json()}
         del fields["seed"]
         if self.tables is None:
             del fields["tables"]
@@ -188,7 +201,7 @@ class Experiment:
                 "dataset": column.dataset,
                 "method": row.method,
                 "settings": dataclasses.asdict(method),
-                "split": dataclasses.asdict(column.split_for(draw)),
+                "split": column.split_for(draw).to_json(),
             }
             for draw in range(max(column.draws, 1))
         ]

@@ -11,6 +11,7 @@ GCN (see ``defaults.toml``).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 
@@ -24,6 +25,8 @@ from lcgnn.training import Selection
 @dataclass(frozen=True)
 class MLPMethod(TwoPhase):
     """Two layers of 16 hidden units, dropout 0.5 on features and hidden layer."""
+
+    by_ranks: ClassVar[bool] = True
 
     base_selection: Selection = setting("accuracy", "Which epoch of the base to report: accuracy, loss or last.")
     base_stop_window: int = setting(
