@@ -178,9 +178,11 @@ def test_the_example_is_the_same_every_time(tmp_path: Path) -> None:
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
 
 
-@pytest.mark.parametrize("command", ["init", "inspect", "train"])
-def test_the_help_of_every_command_has_an_example_with_a_folder(command: str, tmp_path: Path) -> None:
-    assert f"Example: lcgnn {command} my_graph" in lcgnn(command, "--help", folder=tmp_path).stdout
+@pytest.mark.parametrize(
+    "example", ["init my_graph", "inspect my_graph", "train my_graph", "predict my_run my_graph"]
+)
+def test_the_help_of_every_command_has_an_example_with_a_folder(example: str, tmp_path: Path) -> None:
+    assert f"Example: lcgnn {example}" in lcgnn(example.split()[0], "--help", folder=tmp_path).stdout
 
 
 def test_the_page_can_be_followed(tmp_path: Path) -> None:
@@ -206,3 +208,4 @@ def test_the_page_can_be_followed(tmp_path: Path) -> None:
     low, high = map(int, re.search(r"\(between (\d+) and (\d+);", printed).groups())
     assert low <= round(100 * right / total) <= high
     assert "lc-gcn minus gcn" in printed
+    assert '"article-300","astronomy",' in printed

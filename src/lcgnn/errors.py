@@ -9,6 +9,10 @@ class DataError(LCGNNError):
     """A graph, a split or a file that they come from is not usable."""
 
 
+class InputError(DataError, ValueError):
+    """What was passed in from Python is not usable; a ValueError too, as callers of scikit-learn expect."""
+
+
 class DownloadError(DataError):
     """A benchmark file is not on this machine and cannot be fetched."""
 
@@ -19,3 +23,7 @@ class ConfigError(LCGNNError):
 
 class OutputError(LCGNNError):
     """A result cannot be written, or what was written cannot be read back."""
+
+
+class InputWarning(UserWarning):
+    """What was passed in from Python could be used, but not as it stands."""

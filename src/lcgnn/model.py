@@ -77,7 +77,7 @@ class TrainedModel:
                 "or use a method with a network, such as lc-gcn."
             )
 
-    def save(self, path: Path) -> None:
+    def save(self, path: Path | str) -> None:
         """Write the model as safetensors with a description in JSON."""
         description = {
             "format": FORMAT,
@@ -89,12 +89,12 @@ class TrainedModel:
             "tables": None if self.form is None else self.form.to_json(),
             "about": dict(self.about),
         }
-        write_tensors(path, self.tensors, description)
+        write_tensors(Path(path), self.tensors, description)
 
     @classmethod
-    def load(cls, path: Path) -> TrainedModel:
+    def load(cls, path: Path | str) -> TrainedModel:
         """Read what `save` wrote; OutputError names a file that was cut or altered, or is something else."""
-        tensors, content = read_tensors(path)
+        tensors, content = read_tensors(Path(path))
         if content.get("format") != FORMAT:
             raise OutputError(f"{path} is not a model of this version of lcgnn. Train it again.")
         try:

@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from lcgnn.cli import main
+from lcgnn.datasets.columns import Roles
+from lcgnn.datasets.encoding import ColumnEncoding, Encoding
+from lcgnn.datasets.known_tables import TableForm, load_known_tables
 from lcgnn.datasets.tables import Tables, load_tables
 from lcgnn.errors import DataError
 
@@ -211,17 +214,34 @@ def tables(draw: st.DrawFn) -> str:
     return "\n".join(delimiter.join(row) for row in [names, *rows])
 
 
+FORM = TableForm(
+    Roles("id", "label", "split", "source", "target", None),
+    Encoding((ColumnEncoding("f", "number"), ColumnEncoding("g", "category", categories=("a", "b")))),
+)
+
+
+def load_and_check(tables: Tables) -> None:
+    made = load_tables(tables)
+    made.split.check(made.graph)
+
+
+def load_for_a_model(tables: Tables) -> None:
+    known = load_known_tables(tables, FORM, ("a", "b"))
+    assert known.graph.num_features == 3
+    assert (known.graph.labels[known.given] >= 0).all()
+
+
 def attempt(folder: Path, nodes: bytes, edges: bytes, ending: str = ".csv") -> None:
-    """Load tables; nothing but a DataError of one line may come out."""
+    """Load tables, to train on and for a model; nothing but a DataError of one line may come out."""
     for name, content in (("nodes", nodes), ("edges", edges)):
         (folder / f"{name}{ending}").write_bytes(content)
-    message = ""
-    try:
-        made = load_tables(Tables(str(folder)))
-        made.split.check(made.graph)
-    except DataError as error:
-        message = str(error)
-    assert "\n" not in message
+    for load in (load_and_check, load_for_a_model):
+        message = ""
+        try:
+            load(Tables(str(folder)))
+        except DataError as error:
+            message = str(error)
+        assert "\n" not in message
 
 
 def utf8(text: str) -> bytes:

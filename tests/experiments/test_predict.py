@@ -178,7 +178,7 @@ def test_a_class_that_the_model_does_not_know_is_told(run: Path, other: Path, tm
         other, "nodes.csv", lambda rows: [{**row, "label": "green"} if row["id"] == "n2" else row for row in rows]
     )
     prediction = predict(run, Tables(str(other)))
-    assert told(prediction, "1 nodes are labelled 'green'", "does not know", "train again")
+    assert told(prediction, "does not know 'green' (in 1 of 40 rows)", "train again")
     assert answers(prediction, tmp_path / "answers.csv")["n2"]["origin"] == "predicted"
 
 
@@ -366,6 +366,19 @@ def test_a_place_that_cannot_be_written_is_refused(
     assert "it is a folder" in refused(run, graph, "--out", "folder.csv")
     (tmp_path / "file").write_text("")
     assert "Cannot write file/answers.csv: File exists. Choose" in refused(run, graph, "--out", "file/answers.csv")
+
+
+def test_an_odd_part_of_the_split_and_weights_that_were_not_trained_with_are_refused(
+    other: Path, tmp_path: Path, refused: Callable[..., str]
+) -> None:
+    parts = ("train", "")
+    change(other, "nodes.csv", lambda rows: [{**row, "split": parts[i % 2]} for i, row in enumerate(rows)])
+    change(other, "edges.csv", partial(without, "weight"))
+    run = train(other, tmp_path / "run")
+    change(other, "edges.csv", partial(replaced, "w", "2"))
+    assert "trained without weights" in refused(run, other, "--weight-column", "w")
+    change(other, "nodes.csv", partial(replaced, "split", "all"))
+    assert "'all' is not train, validation or test. Correct it.\n" in refused(run, other)
 
 
 def test_columns_are_named_for_a_graph_only(run: Path, refused: Callable[..., str]) -> None:

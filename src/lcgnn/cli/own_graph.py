@@ -60,7 +60,10 @@ def init(
 
 @app.command()
 def inspect(
-    folder: Annotated[str, typer.Argument(help="A folder with nodes.csv and edges.csv, or a benchmark graph.")],
+    folder: Annotated[
+        str,
+        typer.Argument(help="A folder with nodes.csv and edges.csv, an .npz file, or a benchmark graph."),
+    ],
     id_column: IdColumn = None,
     label_column: LabelColumn = None,
     source_column: SourceColumn = None,
@@ -116,7 +119,7 @@ def tables_of(
     is_path = "/" in argument or "\\" in argument or Path(argument).exists()
     if not is_path and not get_close_matches(argument.lower(), DATASETS):
         raise ConfigError(
-            f"{argument!r} is neither a benchmark ({', '.join(DATASETS)}) nor a folder here. "
+            f"{argument!r} is neither a benchmark ({', '.join(DATASETS)}) nor a folder or .npz file here. "
             "A folder to start from: lcgnn init DIR"
         )
     if is_benchmark or not is_path:
@@ -126,4 +129,7 @@ def tables_of(
     from lcgnn.datasets.columns import Columns
     from lcgnn.datasets.tables import Tables
 
-    return Tables(argument, Columns(*named, ignore=tuple(ignore or ())))
+    tables = Tables(argument, Columns(*named, ignore=tuple(ignore or ())))
+    if tables.are_arrays and tables.columns != Columns():
+        raise ConfigError(f"Columns can be named for a folder of tables, and {argument!r} is none.")
+    return tables

@@ -28,7 +28,8 @@ def train(
     dataset: Annotated[
         str,
         typer.Argument(
-            help="A benchmark graph ('lcgnn datasets' lists them), or a folder with nodes.csv and edges.csv."
+            help="A benchmark graph ('lcgnn datasets' lists them), a folder with nodes.csv and edges.csv, or an "
+            ".npz file with arrays."
         ),
     ],
     method: Annotated[

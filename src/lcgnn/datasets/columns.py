@@ -45,15 +45,15 @@ class Columns:
         """The column that has a role in a table, or None; DataError if a named one is missing or two would do."""
         named: str | None = getattr(self, role, None)
         if named is not None:
-            check_exists(file, named, f"--{role}-column")
+            check_exists(file, named, role)
             return named
         found = [name for name in file.names if name.lower() in _NAMES[role] and name not in self.ignore]
         if len(found) > 1:
             both = " and ".join(shown(name) for name in found)
-            which = f"Say which with --{role}-column, and leave" if hasattr(self, role) else "Leave"
+            which = f"Say which with {file.option(role)}, and leave" if hasattr(self, role) else "Leave"
             raise DataError(
                 f"{file.path}: the columns {both} could both be the {role}. {which} the other out with "
-                "--ignore-column if it is no feature."
+                f"{file.option('ignore')} if it is no feature."
             )
         return found[0] if found else None
 
@@ -67,20 +67,21 @@ class Columns:
                 f"{file.path}: the only column is {shown(file.names[0])}. Separate the cells by commas "
                 "(or tabs, in a .tsv file) and name the columns in the first line."
             )
+        rename = "rename it" if file.in_memory else "name the columns in the first line"
         listed = ", ".join(shown(name) for name in file.names[:8]) + (", ..." if len(file.names) > 8 else "")
         raise DataError(
             f"{file.path}: no column is called {shown(role)}; there are {listed}. Say which it is with "
-            f"--{role}-column, or name the columns in the first line."
+            f"{file.option(role)}, or {rename}."
         )
 
 
-def check_exists(file: TableFile, name: str, option: str) -> None:
+def check_exists(file: TableFile, name: str, role: str) -> None:
     """Refuse a column that was named and is not there."""
     if name in file.names:
         return
     near = difflib.get_close_matches(name, file.names, n=1)
     hint = f"Did you mean {shown(near[0])}?" if near else f"There are {', '.join(map(shown, file.names[:8]))}."
-    raise DataError(f"{file.path}: there is no column {shown(name)} ({option}). {hint}")
+    raise DataError(f"{file.path}: there is no column {shown(name)} ({file.option(role)}). {hint}")
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ class Roles:
     def of(cls, nodes: TableFile, edges: TableFile, columns: Columns) -> Roles:
         """As the columns are named, or guessed."""
         for name in columns.ignore:
-            check_exists(nodes, name, "--ignore-column")
+            check_exists(nodes, name, "ignore")
         id_column, label = columns.require(nodes, "id"), columns.require(nodes, "label")
         split = columns.find(nodes, "split")
         if id_column == label:
@@ -126,13 +127,18 @@ class Roles:
         """
         named = {name: value for name, value in vars(columns).items() if name != "ignore" and value is not None}
         roles = dataclasses.replace(self, **named)
-        check_exists(nodes, roles.id, "--id-column")
-        check_exists(edges, roles.source, "--source-column")
-        check_exists(edges, roles.target, "--target-column")
+        check_exists(nodes, roles.id, "id")
+        check_exists(edges, roles.source, "source")
+        check_exists(edges, roles.target, "target")
+        if self.weight is None and roles.weight is not None:
+            raise DataError(
+                f"{edges.path}: column {shown(roles.weight)} cannot be the weight, because the model was trained "
+                f"without weights. Leave {edges.option('weight')} out, or train again."
+            )
         if roles.weight is not None:
-            check_exists(edges, roles.weight, "--weight-column")
+            check_exists(edges, roles.weight, "weight")
         if columns.label is not None:
-            check_exists(nodes, columns.label, "--label-column")
+            check_exists(nodes, columns.label, "label")
         return dataclasses.replace(
             roles,
             label=roles.label if roles.label in nodes.names else None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,7 @@ class TableFile:
         delimiter: Between the cells of a text file; None for Parquet.
         encoding: Of a text file.
         notes: What was not as expected but could be read.
+        in_memory: Whether it is no file at all but was passed in from Python, and ``path`` is what to call it.
     """
 
     path: Path
@@ -43,6 +44,7 @@ class TableFile:
     delimiter: str | None = None
     encoding: str = "utf-8"
     notes: tuple[str, ...] = ()
+    in_memory: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -57,6 +59,12 @@ class TableFile:
         """Where a row is, counted from 0, in words that lead to it: "nodes.csv, line 7, column 'age'"."""
         where = f"{self.path}, {self._line(row)}"
         return where if column is None else f"{where}, column {shown(column)}"
+
+    def option(self, role: str, column: str | None = None) -> str:
+        """How to say which column has a role: by an option of the command line, or by an argument in Python."""
+        if self.in_memory:
+            return f"{role}=" + ("..." if column is None else repr([column] if role == "ignore" else column))
+        return f"--{role}-column" + ("" if column is None else f" {column}")
 
     def _line(self, row: int) -> str:
         if self.delimiter is not None:
@@ -243,7 +251,7 @@ def _without_nameless(file: TableFile) -> TableFile:
         raise DataError(f"{file.path}, line 1: no column has a name. Give the columns names in the first line.")
     places = ", ".join(str(position + 1) for position in nameless)
     note = f"{file.path.name}: column {places} has no name and is left out."
-    return TableFile(file.path, file.table.select(named), file.delimiter, file.encoding, (*file.notes, note))
+    return replace(file, table=file.table.select(named), notes=(*file.notes, note))
 
 
 def _read_parquet(path: Path) -> TableFile:
@@ -254,9 +262,14 @@ def _read_parquet(path: Path) -> TableFile:
         raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error
     except (pa.ArrowException, OSError, ValueError) as error:
         raise DataError(f"{path} is not a readable Parquet file. Write it again, or give CSV.") from error
-    _refuse_twins(path, table.column_names)
-    columns = [_plain(column, name, path) for column, name in zip(table.columns, table.column_names, strict=True)]
-    return _without_nameless(TableFile(path, pa.table(columns, names=table.column_names)))
+    return plain(TableFile(path, table))
+
+
+def plain(file: TableFile) -> TableFile:
+    """The table with columns of the few types that the rest of the package knows."""
+    _refuse_twins(file.path, file.names)
+    columns = [_plain(file.column(name), name, file.path) for name in file.names]
+    return _without_nameless(replace(file, table=pa.table(columns, names=file.names)))
 
 
 def _plain(column: Any, name: str, path: Path) -> Any:
@@ -266,14 +279,16 @@ def _plain(column: Any, name: str, path: Path) -> Any:
         column = column.cast(column.type.value_type)
     kind = column.type
     try:
-        if types.is_boolean(kind) or types.is_integer(kind) or types.is_string(kind):
+        if types.is_boolean(kind) or types.is_integer(kind):
             return column
+        if types.is_string(kind):
+            return _trimmed(column)
         if types.is_floating(kind) or types.is_decimal(kind):
             return column.cast(pa.float64())
         if types.is_date(kind) or types.is_timestamp(kind):
             return column.cast(pa.timestamp("s"), safe=False)
         if types.is_large_string(kind) or types.is_null(kind) or str(kind) == "string_view":
-            return column.cast(pa.string())
+            return _trimmed(column.cast(pa.string()))
     except pa.ArrowException as error:
         raise DataError(f"{path}, column {shown(name)}: cannot be read ({error}).") from error
     raise DataError(

@@ -49,7 +49,7 @@ def _class_names(nodes: TableFile, column: str, given: Any) -> tuple[str, ...]:
     if not names:
         raise DataError(
             f"{nodes.path}, column {shown(column)}: no node has a label. Label some nodes of each class, or name "
-            "another column with --label-column."
+            f"another column with {nodes.option('label')}."
         )
     if len(names) == 1:
         raise DataError(
@@ -60,7 +60,7 @@ def _class_names(nodes: TableFile, column: str, given: Any) -> tuple[str, ...]:
         raise DataError(
             f"{nodes.path}, column {shown(column)}: {len(names):,} different labels on {num_labelled:,} nodes. "
             f"A class needs several labels, and at most {MOST_CLASSES:,} classes are possible. "
-            "Is it the right column? Say which with --label-column."
+            f"Is it the right column? Say which with {nodes.option('label')}."
         )
     whole = all(name.removeprefix("-").isdecimal() and name.isascii() and len(name) < 19 for name in names)
     return tuple(sorted(names, key=int) if whole else sorted(names))
@@ -86,7 +86,8 @@ def read_split(nodes: TableFile, column: str | None, labels: NDArray[np.int64], 
     if column is None:
         return Split(np.flatnonzero(labels >= 0), none, none, "all given labels")
     nodes_of = {}
-    for part, chosen in _parts(nodes, column).items():
+    hint = f"Correct it, or leave the column out with {nodes.option('ignore', column)}."
+    for part, chosen in _parts(nodes, column, hint).items():
         nodes_of[part] = np.flatnonzero(chosen & (labels >= 0))
         unlabelled = int((chosen & (labels < 0)).sum())
         if unlabelled:
@@ -99,7 +100,7 @@ def read_split(nodes: TableFile, column: str | None, labels: NDArray[np.int64], 
     return Split(nodes_of["train"], nodes_of["validation"], nodes_of["test"], "the table's")
 
 
-def _parts(nodes: TableFile, column: str) -> dict[str, NDArray[np.bool_]]:
+def _parts(nodes: TableFile, column: str, hint: str = "Correct it.") -> dict[str, NDArray[np.bool_]]:
     """(N,) for every part whether the split column puts a node into it."""
     cells = pc.utf8_lower(as_text(nodes.column(column)))
     known = [name for names in _PARTS.values() for name in names]
@@ -107,8 +108,7 @@ def _parts(nodes: TableFile, column: str) -> dict[str, NDArray[np.bool_]]:
     row = pc.index(odd, True).as_py()
     if row >= 0:
         raise DataError(
-            f"{nodes.place(row, column)}: {shown(cells[row].as_py())} is not train, validation or test. "
-            f"Correct it, or leave the column out with --ignore-column {column}."
+            f"{nodes.place(row, column)}: {shown(cells[row].as_py())} is not train, validation or test. {hint}"
         )
     return {
         part: np.asarray(pc.fill_null(pc.is_in(cells, value_set=pa.array(names)), False).to_numpy())
@@ -130,9 +130,9 @@ def read_known_labels(
         classes = pc.unique(strange).to_pylist()
         listed = ", ".join(shown(name) for name in classes[:5]) + (", ..." if len(classes) > 5 else "")
         notes.append(
-            f"Warning: {nodes.path.name}, column {shown(column)}: {len(strange):,} nodes are labelled {listed}, "
-            f"which the model does not know; it gives them one of its own {len(names)} classes. To add a class, "
-            "train again."
+            f"Warning: {nodes.path.name}, column {shown(column)}: the model does not know {listed} (in "
+            f"{len(strange):,} of {len(given):,} rows) and predicts one of its own {len(names)} classes there. "
+            "To add a class, train again."
         )
     return labels
 

@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 from lcgnn.datasets.cells import as_text, without_gaps
 from lcgnn.datasets.columns import Columns, Roles
 from lcgnn.datasets.encoding import Encoding
-from lcgnn.datasets.structure import with_structural_features
+from lcgnn.datasets.npz import load_npz
 from lcgnn.datasets.table_edges import node_numbers, read_endpoints, read_weights, tell_edges
 from lcgnn.datasets.table_files import ENDINGS, TableFile, read_table, shown
+from lcgnn.datasets.table_graph import TableGraph as TableGraph
+from lcgnn.datasets.table_graph import with_features
 from lcgnn.datasets.table_labels import read_labels, read_split
 from lcgnn.errors import DataError
-from lcgnn.graph import UNLABELLED, Features, Graph, Split
+from lcgnn.graph import UNLABELLED, Features, Graph
 
 TABLE_NAMES = ("nodes", "labels", "edges")
 # Ids are kept in an array with room for the longest.
@@ -34,7 +36,7 @@ class Tables:
 
     Args:
         folder: Holds ``nodes`` and ``edges`` as .csv, .tsv or .parquet; instead of ``nodes`` there may be
-            ``labels``, with the id and the label of some of the nodes that the edges name.
+            ``labels``, with the id and the label of some of the nodes that the edges name. Or an .npz file.
         columns: Names of columns that are not to be guessed.
     """
 
@@ -43,44 +45,43 @@ class Tables:
 
     @property
     def name(self) -> str:
-        """What the graph is called: the folder's name."""
-        return Path(self.folder).resolve().name or "graph"
+        """What the graph is called: the name of the folder, or of the file without its ending."""
+        path = Path(self.folder).resolve()
+        return (path.stem if self.are_arrays else path.name) or "graph"
 
-
-@dataclass(frozen=True, eq=False)
-class TableGraph:
-    """A graph from tables.
-
-    Args:
-        graph: The graph.
-        split: All given labels for training, or what the ``split`` column says.
-        encoding: How the feature columns became features; empty if there are none.
-        notes: What was guessed, merged, filled or left out, a sentence each.
-        roles: Which column is what; None for a graph that has no columns.
-    """
-
-    graph: Graph
-    split: Split
-    encoding: Encoding
-    notes: tuple[str, ...]
-    roles: Roles | None = None
+    @property
+    def are_arrays(self) -> bool:
+        """Whether it is no folder but an .npz file."""
+        return self.folder.lower().endswith(".npz") and not Path(self.folder).is_dir()
 
 
 def load_tables(tables: Tables) -> TableGraph:
     """The graph in a folder of tables; DataError says where, what and what to do if it cannot be used."""
-    files = find_tables(Path(tables.folder))
+    if tables.are_arrays:
+        return load_npz(Path(tables.folder), name=tables.name)
+    return graph_of_tables(find_tables(Path(tables.folder)), tables.columns, tables.name)
+
+
+def graph_of_tables(files: TableFiles, columns: Columns, name: str) -> TableGraph:
+    """The graph in two tables, wherever they come from.
+
+    Args:
+        files: The tables.
+        columns: Names of columns that are not to be guessed.
+        name: What to call the graph.
+    """
     nodes, notes = files.nodes, files.notes()
-    roles = Roles.of(nodes, files.edges, tables.columns)
+    roles = Roles.of(nodes, files.edges, columns)
     assert roles.label is not None
     ids = read_ids(nodes, roles.id)
     labels, class_names = read_labels(nodes, roles.label, notes)
     split = read_split(nodes, roles.split, labels, notes)
     links = read_links(files, roles, ids, notes)
-    encoding, features = _encoded(nodes, roles.features(nodes, tables.columns.ignore), files.complete, notes)
+    encoding, features = _encoded(nodes, roles.features(nodes, columns.ignore), files.complete, notes)
     if files.complete:
         _warn_of_leakage(nodes, encoding, labels, roles.label, notes)
-    graph = links.graph(tables.name, labels, class_names, features, notes)
-    return TableGraph(_with_features(graph, notes), split, encoding, tuple(notes), roles)
+    graph = links.graph(name, labels, class_names, features, notes)
+    return TableGraph(with_features(graph, notes), split, encoding, tuple(notes), roles)
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +218,7 @@ def _check_ids_fit(file: TableFile, ids: Any) -> None:
     if longest > LONGEST_ID:
         raise DataError(
             f"{file.path}: an id has {longest:,} characters; at most {LONGEST_ID} are possible. "
-            "Is it the right column? Say which with --id-column."
+            f"Is it the right column? Say which with {file.option('id')}."
         )
     if pc.any(pc.match_substring(ids, "\0")).as_py():
         raise DataError(f"{file.path}: an id holds a zero byte. Remove it.")
@@ -242,17 +243,6 @@ def _encoded(
     return encoding, encoding.apply(nodes)[0] if encoding.columns else None
 
 
-def _with_features(graph: Graph, notes: list[str]) -> Graph:
-    """The graph, with features made from its edges if it has none."""
-    if graph.features is not None:
-        return graph
-    notes.append(
-        "There are no feature columns: methods that need features get some made from the edges (where a node lies "
-        "in the graph, and its degree)."
-    )
-    return with_structural_features(graph)
-
-
 def _warn_of_leakage(
     nodes: TableFile, encoding: Encoding, labels: NDArray[np.int64], label_column: str, notes: list[str]
 ) -> None:
@@ -272,5 +262,5 @@ def _warn_of_leakage(
             notes.append(
                 f"Warning: {nodes.path.name}, column {shown(column.name)} says the same as {shown(label_column)} "
                 f"on all {labelled.size:,} labelled nodes. If it would not be known for a new node, leave it out: "
-                f"--ignore-column {column.name}"
+                f"{nodes.option('ignore', column.name)}"
             )

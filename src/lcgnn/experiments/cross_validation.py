@@ -17,6 +17,7 @@ from lcgnn.errors import ConfigError
 from lcgnn.experiments.board import Board
 from lcgnn.experiments.run import ProgressCallback, Run, finished_record
 from lcgnn.experiments.runner import run_jobs
+from lcgnn.experiments.shared_tables import sharing_tables
 from lcgnn.experiments.spec import RunSpec
 from lcgnn.files import write_json
 from lcgnn.graph import Graph, Split
@@ -68,7 +69,7 @@ class CrossValidation:
     def run(self, board: Board) -> Iterator[tuple[int, dict[str, Any]]]:
         """Carry out the folds and yield (position, result) as they finish; what is done already comes at once."""
         jobs = [FoldRun(self.spec, number, self.count) for number in range(self.used)]
-        carry_out = partial(_carry_out, self.folder, self.device)
+        carry_out = sharing_tables(self.spec.tables, partial(_carry_out, self.folder, self.device))
         yield from run_jobs(carry_out, jobs, board, workers=min(self.workers, self.used))
 
     def assess(self, results: Sequence[dict[str, Any]]) -> Assessment:

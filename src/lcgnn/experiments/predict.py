@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from lcgnn.artifacts import save_answers, save_predictions
 from lcgnn.datasets import load
 from lcgnn.datasets.known_tables import load_known_tables
+from lcgnn.datasets.npz import load_known_npz
+from lcgnn.datasets.structure import with_structural_features
 from lcgnn.datasets.tables import TABLE_NAMES, Tables
 from lcgnn.errors import ConfigError, DataError, OutputError
 from lcgnn.evaluation import class_counts
@@ -96,8 +98,11 @@ def predict(run: Path, where: Tables | str | None = None, *, device: str = "auto
     if where is None and not trained_on_it:
         note = f"{subject.graph.name} has changed since the model was trained; the model is used as it is."
         subject = replace(subject, notes=(*subject.notes, note))
-    distributions = np.stack([model.label_distribution(subject.graph, device) for model in models])
-    return Prediction(subject, distributions.mean(axis=0), models, trained_on_it)
+    total = np.zeros((subject.graph.num_nodes, len(first.class_names)), dtype=np.float32)
+    for model in models:
+        total += model.label_distribution(subject.graph, device)
+    total /= len(models)
+    return Prediction(subject, total, models, trained_on_it)
 
 
 def check_output(path: Path) -> None:
@@ -144,7 +149,7 @@ def _trained_on(model: TrainedModel) -> Tables | str:
         raise ConfigError("The model does not say what it was trained on. Name a graph: lcgnn predict RUN GRAPH")
     if tables is None:
         return str(dataset)
-    if not Path(tables["folder"]).is_dir():
+    if not Path(tables["folder"]).exists():
         raise DataError(
             f"{tables['folder']}, which the model was trained on, is not here. "
             "Say where it is: lcgnn predict RUN GRAPH"
@@ -154,6 +159,8 @@ def _trained_on(model: TrainedModel) -> Tables | str:
 
 def _tables(model: TrainedModel, tables: Tables) -> Subject:
     """The graph in a folder of tables; on unchanged ones, the labels that were trained on are the given ones."""
+    if tables.are_arrays:
+        return _arrays(model, tables)
     if model.form is None:
         raise DataError(
             f"The model was not trained on a table's columns, so it cannot read {tables.folder}. "
@@ -169,6 +176,25 @@ def _tables(model: TrainedModel, tables: Tables) -> Subject:
             f"in a graph that is not exactly the same. Train on this one: lcgnn train {tables.folder}"
         )
     return Subject(graph, given, notes=known.notes)
+
+
+def _arrays(model: TrainedModel, tables: Tables) -> Subject:
+    """The graph in an .npz file, for a model that was not trained on columns either."""
+    if model.form is not None:
+        raise DataError(
+            f"The model was trained on a table's columns, and {tables.folder} has none. Name a folder of tables."
+        )
+    graph, given, notes = load_known_npz(Path(tables.folder), model.class_names, name=tables.name)
+    if graph.features is None:
+        graph = with_structural_features(graph)
+        if graph.checksum != model.about.get("graph"):
+            raise DataError(
+                f"{tables.folder} has no features, and those made from its edges mean nothing to the model. "
+                f"Add features, or train on it: lcgnn train {tables.folder}"
+            )
+    if graph.checksum == model.about.get("graph"):
+        given = _split(model).make(graph, Split(given, _NOBODY, _NOBODY)).train
+    return Subject(graph, given, notes=notes)
 
 
 def _benchmark(model: TrainedModel, name: str) -> Subject:

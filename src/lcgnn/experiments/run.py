@@ -10,7 +10,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,9 @@ from lcgnn.artifacts import PredictionFormat, save_answers, save_metrics, save_p
 from lcgnn.checkpoint import CheckpointFile
 from lcgnn.datasets import load
 from lcgnn.datasets.known_tables import TableForm
-from lcgnn.datasets.tables import TableGraph, Tables, load_tables
 from lcgnn.errors import OutputError
 from lcgnn.evaluation import accuracy, accuracy_by_consistency, calibration_error, class_counts, confusion
+from lcgnn.experiments.shared_tables import read_tables
 from lcgnn.experiments.spec import RunSpec, fingerprint
 from lcgnn.experiments.store import Store
 from lcgnn.files import read_json, write_json
@@ -142,12 +142,6 @@ def source(spec: RunSpec) -> tuple[Graph, Split]:
 def _loaded(dataset: str) -> tuple[Graph, Split]:
     """A dataset is read once a process; a graph cannot be changed."""
     return load(dataset)
-
-
-@lru_cache(maxsize=1)
-def read_tables(tables: Tables) -> TableGraph:
-    """A folder of tables, read once a process."""
-    return load_tables(tables)
 
 
 def execute(

@@ -20,8 +20,9 @@ from lcgnn.device import resolve_device
 from lcgnn.errors import ConfigError, OutputError
 from lcgnn.experiments.board import Board
 from lcgnn.experiments.cross_validation import CrossValidation, plan_cross_validation
-from lcgnn.experiments.run import ProgressCallback, execute, read_tables, source
+from lcgnn.experiments.run import ProgressCallback, execute, source
 from lcgnn.experiments.runner import available_cores, run_jobs
+from lcgnn.experiments.shared_tables import read_tables, sharing_tables
 from lcgnn.experiments.spec import RunSpec, SplitSpec, fingerprint
 from lcgnn.files import read_json, read_toml, remove_leftovers, write_json
 from lcgnn.graph import Graph, Split
@@ -75,7 +76,7 @@ class Session:
             temperature: Of the probabilities that are written.
         """
         carry_out = partial(_carry_out, self.folder, self.device, self.prediction_format, temperature)
-        yield from run_jobs(carry_out, self.specs, board, workers=self.workers)
+        yield from run_jobs(sharing_tables(self.tables, carry_out), self.specs, board, workers=self.workers)
 
 
 def plan(

@@ -1,0 +1,119 @@
+"""A search for parameters that holds out labels instead of rows, so that the graph stays whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.model_selection import ParameterGrid, StratifiedKFold
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from lcgnn.datasets.arrays import class_labels
+from lcgnn.errors import InputError
+from lcgnn.graph import UNLABELLED
+
+
+class LCGNNSearchCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Choose a classifier's parameters by cross-validation over the labels there are.
+
+    scikit-learn's ``GridSearchCV`` takes rows away and with them edges. Here every fit sees all rows and all
+    edges; only a part of the labels is hidden, and predicted. In the end the best is fitted with all labels.
+
+    ``best_score_`` is the highest of several uncertain numbers and so promises a little too much: with L labels,
+    one accuracy is uncertain by up to about 1 / sqrt(L) in either direction. Of equal ones the first wins, so put
+    first what you would take anyway.
+
+    Args:
+        estimator: An `LCGNNClassifier`, or what has its ``fit(X, y, adjacency)`` and ``transduction_``.
+        param_grid: Values to try for each parameter, all combinations; or several such grids.
+        cv: In how many parts the labels are divided, each of which is hidden once; every class needs so many
+            labels.
+        random_state: Seed of the division.
+
+    Attributes:
+        best_params_: The parameters with the highest accuracy on hidden labels.
+        best_score_: That accuracy.
+        best_estimator_: The classifier with them, fitted with all labels.
+        cv_results_: The accuracies of all that was tried, under the names that ``GridSearchCV`` has for them.
+        classes_: (C,) the classes, sorted.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],
+        *,
+        cv: int = 5,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.cv = cv
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, adjacency: Any = None) -> LCGNNSearchCV:
+        """Try all parameters on the rows of X, and fit the best; X, y and adjacency as for the classifier."""
+        values = column_or_1d(y, warn=True)
+        folds = self._folds(values)
+        tried = list(ParameterGrid(self.param_grid))
+        scores = np.array([[self._score(given, X, values, adjacency, fold) for fold in folds] for given in tried])
+        self.cv_results_ = _results(tried, scores)
+        best = int(scores.mean(axis=1).argmax())
+        self.best_index_, self.best_params_, self.best_score_ = best, tried[best], float(scores[best].mean())
+        self.best_estimator_ = clone(self.estimator).set_params(**self.best_params_).fit(X, y, adjacency=adjacency)
+        self.classes_ = self.best_estimator_.classes_
+        return self
+
+    def predict(self, X: Any, adjacency: Any = None) -> NDArray[Any]:
+        """(N,) what the best classifier predicts."""
+        check_is_fitted(self)
+        return np.asarray(self.best_estimator_.predict(X, adjacency=adjacency))
+
+    def predict_proba(self, X: Any, adjacency: Any = None) -> NDArray[np.float32]:
+        """(N, C) how probable the best classifier finds each class."""
+        check_is_fitted(self)
+        return np.asarray(self.best_estimator_.predict_proba(X, adjacency=adjacency))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, adjacency: Any = None) -> float:
+        """The accuracy of the best classifier on rows with a label in y."""
+        check_is_fitted(self)
+        return float(self.best_estimator_.score(X, y, sample_weight, adjacency=adjacency))
+
+    def _folds(self, values: NDArray[Any]) -> list[NDArray[np.int64]]:
+        """The rows whose labels are hidden together."""
+        labels, classes = class_labels(values)
+        labelled = np.flatnonzero(labels != UNLABELLED)
+        counts = np.bincount(labels[labelled])
+        fewest = int(counts.argmin())
+        if not 2 <= self.cv <= counts[fewest]:
+            raise InputError(
+                f"cv is {self.cv}, and class {classes[fewest]!s} has {counts[fewest]} labels. "
+                "Give 2 or more, and not more than the smallest class has labels."
+            )
+        division = StratifiedKFold(self.cv, shuffle=True, random_state=self.random_state)
+        return [labelled[held] for _, held in division.split(labelled, labels[labelled])]
+
+    def _score(
+        self, given: Mapping[str, Any], X: Any, values: NDArray[Any], adjacency: Any, held: NDArray[np.int64]
+    ) -> float:
+        """The accuracy on labels that were hidden."""
+        known = values.astype(object)
+        known[held] = None
+        fitted = clone(self.estimator).set_params(**given).fit(X, known, adjacency=adjacency)
+        return float(np.mean(fitted.transduction_[held] == values[held]))
+
+
+def _results(tried: Sequence[Mapping[str, Any]], scores: NDArray[np.float64]) -> dict[str, Any]:
+    """What was tried (rows) and how it did on every fold (columns), as scikit-learn names it."""
+    means = scores.mean(axis=1)
+    results: dict[str, Any] = {"params": list(tried)}
+    for name in sorted({name for given in tried for name in given}):
+        results[f"param_{name}"] = np.array([given.get(name) for given in tried], dtype=object)
+    for fold in range(scores.shape[1]):
+        results[f"split{fold}_test_score"] = scores[:, fold]
+    results |= {"mean_test_score": means, "std_test_score": scores.std(axis=1)}
+    results["rank_test_score"] = 1 + np.array([int((means > mean).sum()) for mean in means])
+    return results

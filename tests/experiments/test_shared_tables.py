@@ -1,0 +1,34 @@
+"""Tables are read once, however many workers there are."""
+
+import shutil
+from pathlib import Path
+
+from lcgnn.datasets.example import write_example
+from lcgnn.datasets.tables import Tables
+from lcgnn.experiments.board import temporary_board
+from lcgnn.experiments.run import execute
+from lcgnn.experiments.session import plan
+from lcgnn.experiments.shared_tables import read_tables
+
+
+def test_workers_need_no_tables_of_their_own(tmp_path: Path) -> None:
+    write_example(tmp_path / "graph")
+    tables, run = Tables(str(tmp_path / "graph")), tmp_path / "run"
+    session = plan("graph", "gcn", seeds=2, settings={"base_epochs": 3}, tables=tables, folder=run, workers=2)
+    for spec in session.specs:
+        execute(spec, tmp_path / "here" / f"seed-{spec.seed}")
+    shutil.rmtree(tmp_path / "graph")
+    with temporary_board(2) as board:
+        assert {position for position, _ in session.run(board)} == {0, 1}
+    for name in ("seed-0/predictions.csv", "seed-1/predictions.csv"):
+        assert (run / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
+
+
+def test_tables_are_read_once_until_others_are(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        write_example(tmp_path / name)
+    one, two = (Tables(str(tmp_path / name)) for name in ("one", "two"))
+    first = read_tables(one)
+    assert read_tables(one) is first
+    read_tables(two)
+    assert read_tables(one) is not first
