@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks import epoch, fits, layer, tables, training, trust
+from benchmarks import epoch, fits, layer, scale, tables, training, trust
 
 
 def main() -> None:
@@ -14,7 +14,7 @@ def main() -> None:
         "what",
         nargs="?",
         default="all",
-        choices=["all", "layer", "epoch", "training", "fits", "tables", "trust"],
+        choices=["all", "layer", "epoch", "training", "fits", "tables", "trust", "scale"],
     )
     parser.add_argument("--repeats", type=int, default=7, help="turns that each contender takes [default: 7]")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="[default: 1 2]")
@@ -23,6 +23,7 @@ def main() -> None:
         action="store_true",
         help="epoch: one thread, without memory and the N x N form on PubMed; written to epoch-quick",
     )
+    parser.add_argument("--sizes", type=int, nargs="+", default=list(scale.SIZES), help="scale: numbers of nodes")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
     options = parser.parse_args()
     if options.what in ("all", "layer"):
@@ -37,6 +38,8 @@ def main() -> None:
         tables.main(options.out)
     if options.what in ("all", "trust"):
         trust.main(options.out)
+    if options.what in ("all", "scale"):
+        scale.main(options.out, tuple(options.sizes))
 
 
 if __name__ == "__main__":

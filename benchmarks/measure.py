@@ -59,10 +59,16 @@ def peak_memory(module: str, *arguments: str) -> float:
 
 
 def print_peak_memory() -> None:
-    """Print this process's own peak in MiB; the kernel's rusage would count its parent's as well."""
+    """Print this process's own peak in MiB."""
+    print(peak_mebibytes())
+
+
+def peak_mebibytes() -> float:
+    """This process's own peak in MiB; the kernel's rusage would count its parent's as well."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmHWM:"):
-            print(int(line.split()[1]) / 1024)
+            return int(line.split()[1]) / 1024
+    raise RuntimeError("This system does not tell a process's peak memory.")
 
 
 def machine() -> dict[str, Any]:

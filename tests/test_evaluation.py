@@ -16,7 +16,6 @@ from lcgnn.evaluation import (
     bootstrap_interval,
     calibration_error,
     confusion,
-    label_consistency,
 )
 from lcgnn.graph import Graph
 
@@ -110,7 +109,7 @@ def star() -> Graph:
 
 
 def test_label_consistency_is_the_share_of_equally_labelled_neighbours():
-    np.testing.assert_allclose(label_consistency(star()), [2 / 3, 1, 1, 0, np.nan])
+    np.testing.assert_allclose(star().label_consistency, [2 / 3, 1, 1, 0, np.nan])
 
 
 def test_accuracy_by_consistency_counts_every_node_with_neighbours_once():

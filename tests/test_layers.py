@@ -21,6 +21,7 @@ ROOMS = (
     "sparse",
     "models",
     "objectives",
+    "ranks",
     "checkpoint",
     "device",
     "training",

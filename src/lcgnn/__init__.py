@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lcgnn.datasets import load
-    from lcgnn.datasets.arrays import from_arrays
     from lcgnn.datasets.frames import from_frames
+    from lcgnn.datasets.in_memory import from_arrays
     from lcgnn.datasets.networkx import from_networkx
     from lcgnn.datasets.pyg import from_pyg
     from lcgnn.estimator import LCGNNClassifier, LCGNNSearchCV
@@ -44,7 +44,7 @@ _PLACES = {
     "Split": "lcgnn.graph",
     "TrainedModel": "lcgnn.model",
     "create": "lcgnn.methods",
-    "from_arrays": "lcgnn.datasets.arrays",
+    "from_arrays": "lcgnn.datasets.in_memory",
     "from_frames": "lcgnn.datasets.frames",
     "from_networkx": "lcgnn.datasets.networkx",
     "from_pyg": "lcgnn.datasets.pyg",

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from lcgnn.evaluation import label_consistency
 from lcgnn.graph import Graph
 
 # Fewer pairs of labelled nodes than this say nothing about the others.
@@ -186,7 +185,7 @@ def _by_class(graph: Graph, mixing: NDArray[np.float64]) -> tuple[ClassDiagnosis
 
 
 def _by_node(graph: Graph) -> float | None:
-    consistency = label_consistency(graph)
+    consistency = graph.label_consistency
     known = consistency[~np.isnan(consistency)]
     return float(known.mean()) if known.size else None
 

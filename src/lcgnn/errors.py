@@ -25,5 +25,9 @@ class OutputError(LCGNNError):
     """A result cannot be written, or what was written cannot be read back."""
 
 
+class RankError(LCGNNError):
+    """The processes that train together cannot work together."""
+
+
 class InputWarning(UserWarning):
     """What was passed in from Python could be used, but not as it stands."""

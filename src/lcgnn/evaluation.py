@@ -63,18 +63,6 @@ def calibration_error(
     return float(np.abs(gaps).sum() / nodes.size)
 
 
-def label_consistency(graph: Graph) -> NDArray[np.float64]:
-    """(N,) the share of every labelled node's labelled neighbours that have its label; NaN if it has none."""
-    rows, columns = graph.adjacency.nonzero()
-    others = (rows != columns) & (graph.labels[rows] >= 0) & (graph.labels[columns] >= 0)
-    rows, columns = rows[others], columns[others]
-    degree = np.bincount(rows, minlength=graph.num_nodes)
-    same = np.bincount(rows, weights=graph.labels[rows] == graph.labels[columns], minlength=graph.num_nodes)
-    consistency = np.full(graph.num_nodes, np.nan)
-    np.divide(same, degree, out=consistency, where=degree > 0)
-    return consistency
-
-
 @dataclass(frozen=True)
 class ConsistencyBin:
     """Nodes whose label consistency lies between two bounds, and how many of them are classified correctly."""
@@ -89,7 +77,7 @@ def accuracy_by_consistency(
     label_distribution: NDArray[np.float32], graph: Graph, nodes: NDArray[np.int64], bins: int = 5
 ) -> list[ConsistencyBin]:
     """Figure 1 of the paper: the nodes in equal intervals of label consistency, without the isolated ones."""
-    consistency = label_consistency(graph)[nodes]
+    consistency = graph.label_consistency[nodes]
     nodes, consistency = nodes[~np.isnan(consistency)], consistency[~np.isnan(consistency)]
     correct = label_distribution[nodes].argmax(axis=1) == graph.labels[nodes]
     place = np.minimum((consistency * bins).astype(np.int64), bins - 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import json
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -45,6 +46,26 @@ def written_atomically(path: Path) -> Iterator[Path]:
         raise OutputError(f"Cannot write {path}: {_reason(error)}.") from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def folder_written_atomically(folder: Path) -> Iterator[Path]:
+    """Give a temporary folder beside ``folder``, which must be new or empty; it takes its place at the end."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise OutputError(f"{folder} is there already. Choose another folder, or empty it first.")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+    except OSError as error:
+        raise OutputError(f"Cannot write {folder}: {error.strerror or error}. Choose another folder.") from error
+    try:
+        yield temporary
+        temporary.chmod(0o755)
+        temporary.replace(folder)
+    except OSError as error:
+        raise OutputError(f"Cannot write {folder}: {error.strerror or error}.") from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _reason(error: OSError) -> str:

@@ -26,7 +26,8 @@ Features: TypeAlias = csr_array | NDArray[np.float32]
 class Graph:
     """An undirected graph with node features and, for some of its nodes, a label.
 
-    The arrays are validated and made read-only; sparse features stay sparse.
+    The arrays are validated and copied, unless they are read-only already, such as those of a memory map; sparse
+    features stay sparse.
 
     Args:
         name: What the graph is called in tables and file names.
@@ -115,12 +116,24 @@ class Graph:
         return np.flatnonzero(self.labels != UNLABELLED)
 
     @cached_property
+    def label_consistency(self) -> NDArray[np.float64]:
+        """(N,) the share of every labelled node's labelled neighbours that have its label; NaN if it has none."""
+        rows, columns = self.adjacency.nonzero()
+        others = (rows != columns) & (self.labels[rows] >= 0) & (self.labels[columns] >= 0)
+        rows, columns = rows[others], columns[others]
+        degree = np.bincount(rows, minlength=self.num_nodes)
+        same = np.bincount(rows, weights=self.labels[rows] == self.labels[columns], minlength=self.num_nodes)
+        consistency = np.full(self.num_nodes, np.nan)
+        np.divide(same, degree, out=consistency, where=degree > 0)
+        return consistency
+
+    @cached_property
     def checksum(self) -> str:
         """A sha256 over everything in the graph that can influence a result."""
         digest = hashlib.sha256()
         for array in self._arrays():
             digest.update(f"{array.dtype.str}{array.shape}".encode())
-            digest.update(np.ascontiguousarray(array).tobytes())
+            digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
         digest.update("\0".join(self.class_names).encode())
         return digest.hexdigest()
 
@@ -142,7 +155,9 @@ class Graph:
             raise DataError(f"{self.name}: the graph has no nodes.")
         if not np.isfinite(self.adjacency.data).all() or (self.adjacency.data <= 0).any():
             raise DataError(f"{self.name}: edge weights must be positive and finite.")
-        if (abs(self.adjacency - self.adjacency.T)).nnz:
+        transpose = csr_array(self.adjacency.T)
+        parts = zip(_csr_parts(self.adjacency), _csr_parts(transpose), strict=True)
+        if not all(np.array_equal(ours, theirs) for ours, theirs in parts):
             raise DataError(
                 f"{self.name}: the adjacency matrix is not symmetric. "
                 "Build the graph with Graph.from_edges, which merges the two directions."
@@ -164,7 +179,7 @@ class Graph:
         if self.features.ndim != 2 or self.features.shape[0] != self.num_nodes:
             raise DataError(f"{self.name}: features of shape {self.features.shape} for {self.num_nodes} nodes.")
         values = self.features.data if isinstance(self.features, csr_array) else self.features
-        if not np.isfinite(values).all():
+        if not all(np.isfinite(block).all() for block in np.array_split(values, values.shape[0] // 2**16 + 1)):
             raise DataError(f"{self.name}: features hold NaN or infinity.")
 
 
@@ -231,9 +246,11 @@ def _csr_parts(matrix: csr_array) -> list[NDArray[Any]]:
 
 
 def _canonical(adjacency: csr_array) -> csr_array:
-    matrix = csr_array(adjacency, dtype=np.float32, copy=True)
-    matrix.sum_duplicates()
-    matrix.sort_indices()
+    matrix = csr_array(adjacency, dtype=np.float32)
+    if any(part.flags.writeable for part in _csr_parts(matrix)) or not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+        matrix.sort_indices()
     # One index type, whatever the source used, so that equal graphs have equal checksums.
     fits = max(matrix.nnz, *matrix.shape) <= np.iinfo(np.int32).max
     index_type = np.int32 if fits else np.int64
@@ -243,9 +260,10 @@ def _canonical(adjacency: csr_array) -> csr_array:
 
 
 def _float_features(features: Features) -> Features:
-    if isinstance(features, np.ndarray):
-        return np.array(features, dtype=np.float32, order="C")
-    return _canonical(csr_array(features))
+    if not isinstance(features, np.ndarray):
+        return _canonical(csr_array(features))
+    taken = np.asarray(features, dtype=np.float32, order="C")
+    return np.array(taken) if taken.flags.writeable and np.may_share_memory(taken, features) else taken
 
 
 def _symmetric(edges: NDArray[np.int64], weights: NDArray[np.float32] | None, num_nodes: int) -> csr_array:

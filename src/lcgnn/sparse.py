@@ -7,6 +7,7 @@ matrix, or is the matrix itself where that is symmetric.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -23,21 +24,36 @@ from lcgnn.kernels import fused
 from lcgnn.kernels.attention import Neighbourhood
 from lcgnn.kernels.csr import csr_tensor, product
 from lcgnn.kernels.dropout import Dropout
+from lcgnn.kernels.dropped import dropped_dense_product
 from lcgnn.kernels.jit import compiled, random_bits
+
+with warnings.catch_warnings():
+    # torch says so once per process, at the first read-only array; this is that one. Nothing here writes to any.
+    warnings.filterwarnings("ignore", "The given NumPy array is not writable", UserWarning)
+    torch.from_numpy(np.broadcast_to(np.float32(0), (1,)))
 
 
 @dataclass(frozen=True, eq=False)
 class SparseMatrix:
-    """A sparse matrix together with its transpose, both as torch CSR tensors."""
+    """A sparse matrix together with its transpose, both as torch CSR tensors.
+
+    Args:
+        matrix: The matrix.
+        transpose: Its transpose.
+        rows: (N,) the row's number in the whole matrix, if these are some of its rows; None for all.
+    """
 
     matrix: Tensor
     transpose: Tensor
+    rows: Tensor | None = None
 
     @classmethod
-    def of(cls, matrix: csr_array, device: torch.device, *, symmetric: bool = False) -> SparseMatrix:
+    def of(
+        cls, matrix: csr_array, device: torch.device, *, symmetric: bool = False, rows: Tensor | None = None
+    ) -> SparseMatrix:
         """From a scipy matrix; a symmetric one is its own transpose."""
-        tensor = _csr_tensor(matrix, device)
-        return cls(tensor, tensor if symmetric else _csr_tensor(csr_array(matrix.T), device))
+        tensor = as_csr_tensor(matrix, device)
+        return cls(tensor, tensor if symmetric else as_csr_tensor(csr_array(matrix.T), device), rows)
 
     @property
     def shape(self) -> torch.Size:
@@ -46,6 +62,14 @@ class SparseMatrix:
     def __matmul__(self, dense: Tensor) -> Tensor:
         result: Tensor = _Product.apply(dense, self)  # type: ignore[no-untyped-call]
         return result
+
+    def product(self, dense: Tensor) -> Tensor:
+        """``self @ dense``, outside of autograd."""
+        return product(self.matrix, dense)
+
+    def transposed_product(self, dense: Tensor) -> Tensor:
+        """``self.T @ dense``, outside of autograd."""
+        return product(self.transpose, dense)
 
     def product_plus(self, dense: Tensor, bias: Tensor) -> Tensor:
         """``self @ dense + bias`` for a (D,) bias."""
@@ -73,6 +97,8 @@ class SparseMatrix:
         width = self.shape[1]
         rows, columns = _positions(self.matrix)
         columns_of_transpose, rows_of_transpose = _positions(self.transpose)
+        if self.rows is not None:
+            rows, rows_of_transpose = self.rows[rows], self.rows[rows_of_transpose]
         return rows * width + columns, rows_of_transpose * width + columns_of_transpose
 
     @cached_property
@@ -86,22 +112,22 @@ class _Product(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, dense: Tensor, sparse: SparseMatrix) -> Tensor:
         ctx.sparse = sparse
-        return product(sparse.matrix, dense)
+        return sparse.product(dense)
 
     @staticmethod
     def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, None]:
-        return product(ctx.sparse.transpose, grad_output.contiguous()), None
+        return ctx.sparse.transposed_product(grad_output.contiguous()), None
 
 
 class _ProductPlus(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, dense: Tensor, bias: Tensor, sparse: SparseMatrix) -> Tensor:
         ctx.sparse = sparse
-        return (sparse.matrix @ dense).add_(bias)
+        return sparse.product(dense).add_(bias)
 
     @staticmethod
     def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, Tensor, None]:
-        return ctx.sparse.transpose @ grad_output.contiguous(), grad_output.sum(dim=0), None
+        return ctx.sparse.transposed_product(grad_output.contiguous()), grad_output.sum(dim=0), None
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,6 +172,18 @@ class GraphTensors:
     def num_nodes(self) -> int:
         return self.graph.num_nodes
 
+    @property
+    def num_features(self) -> int:
+        return self.graph.num_features
+
+    @property
+    def num_classes(self) -> int:
+        return self.graph.num_classes
+
+    def dropout(self, rate: float, key: int) -> Dropout:
+        """Dropout on rows that belong to the nodes."""
+        return Dropout(rate, key)
+
     @cached_property
     def features(self) -> SparseMatrix | Tensor:
         """(N, F) sparse or dense, as the graph holds them."""
@@ -157,7 +195,13 @@ class GraphTensors:
             )
         if isinstance(features, csr_array):
             return SparseMatrix.of(features, self.device)
-        return torch.tensor(features, device=self.device)
+        return _as_tensor(features, self.device)
+
+    @cached_property
+    def propagated(self) -> Tensor:
+        """(N, F) the normalised adjacency's product with dense features, which no epoch changes."""
+        assert isinstance(self.features, Tensor)
+        return self.adjacency.product(self.features)
 
     @cached_property
     def adjacency(self) -> SparseMatrix:
@@ -179,15 +223,19 @@ def dropped_product(features: SparseMatrix | Tensor, weight: Tensor, dropout: Dr
     """``dropout(features) @ weight`` for sparse or dense features."""
     if isinstance(features, SparseMatrix):
         return features.dropout(dropout) @ weight
+    if dropout.rate and fused(features, weight):
+        return dropped_dense_product(features, weight, dropout)
     return (features * dropout.mask_like(features) if dropout.rate else features) @ weight
 
 
 def normalized_adjacency(adjacency: csr_array) -> csr_array:
     r""":math:`D^{-1/2} (A + I) D^{-1/2}` as in GCN; a self-loop that is there keeps its weight."""
     looped = _with_self_loops(adjacency)
-    degree = np.asarray(looped.sum(axis=1), dtype=np.float64).ravel()
-    scale = diags_array(1.0 / np.sqrt(degree))
-    return csr_array(scale @ looped @ scale).astype(np.float32)
+    scale = 1.0 / np.sqrt(np.asarray(looped.sum(axis=1), dtype=np.float64).ravel())
+    values = np.repeat(scale, np.diff(looped.indptr))
+    values *= looped.data
+    values *= scale[looped.indices]
+    return csr_array((values.astype(np.float32), looped.indices, looped.indptr), shape=looped.shape)
 
 
 def _with_self_loops(adjacency: csr_array) -> csr_array:
@@ -198,15 +246,21 @@ def _with_self_loops(adjacency: csr_array) -> csr_array:
     return looped
 
 
-def _csr_tensor(matrix: csr_array, device: torch.device) -> Tensor:
+def as_csr_tensor(matrix: csr_array, device: torch.device) -> Tensor:
+    """A scipy matrix as a torch CSR tensor with 32-bit indices."""
     if matrix.nnz > np.iinfo(np.int32).max:
         raise DataError(f"A matrix with {matrix.nnz} entries is too large for 32-bit indices.")
     return csr_tensor(
-        torch.tensor(matrix.indptr.astype(np.int32), device=device),
-        torch.tensor(matrix.indices.astype(np.int32), device=device),
-        torch.tensor(matrix.data, device=device),
+        _as_tensor(matrix.indptr.astype(np.int32, copy=False), device),
+        _as_tensor(matrix.indices.astype(np.int32, copy=False), device),
+        _as_tensor(matrix.data, device),
         matrix.shape,
     )
+
+
+def _as_tensor(array: NDArray[Any], device: torch.device) -> Tensor:
+    """A tensor over the array's own memory where that is possible; it must not be written to."""
+    return torch.from_numpy(array).to(device)
 
 
 def _positions(matrix: Tensor) -> tuple[Tensor, Tensor]:

@@ -22,6 +22,7 @@ from lcgnn.kernels.adam import Adam
 from lcgnn.kernels.dropout import derive_key
 from lcgnn.models.network import Network
 from lcgnn.objectives import Objective
+from lcgnn.ranks import ALONE, Ranks
 from lcgnn.sparse import GraphTensors
 
 Selection = Literal["accuracy", "loss", "both", "stopped", "last"]
@@ -87,6 +88,7 @@ class Trainer:
         first_phase: Where to save the state after the first phase, and where to begin from if it is there: for
             runs that differ only in what follows.
         progress: Called after every epoch.
+        ranks: The processes that hold the rest of the graph.
     """
 
     def __init__(
@@ -99,10 +101,13 @@ class Trainer:
         checkpoint: CheckpointFile | None = None,
         first_phase: CheckpointFile | None = None,
         progress: Callable[[Progress], None] | None = None,
+        ranks: Ranks = ALONE,
     ) -> None:
         self.network = network
         self.graph = graph
         self.validation = validation
+        self.ranks = ranks
+        self.num_validation = ranks.total(validation.shape[0])
         self.seed = seed
         self.seconds = 0.0
         self._progress = progress
@@ -144,7 +149,7 @@ class Loop:
         self.trainer, self.phase, self.objective = trainer, phase, objective
         self.network = trainer.network
         self.validates = phase.selection != "last"
-        if self.validates and not trainer.validation.numel():
+        if self.validates and not trainer.num_validation:
             raise ConfigError(
                 f"Selection by validation {phase.selection} needs validation nodes, and the split has none. "
                 "Use selection 'last'."
@@ -171,16 +176,16 @@ class Loop:
         key = derive_key(self.trainer.seed, self.phase.name, self.epoch)
         self.last_loss, gradient = self.objective.loss_and_gradient(self.passes.train(key))
         self.passes.backward(gradient)
+        self.trainer.ranks.sum_gradients(self.parameters.values())
         self.optimizer.step()
         self.epoch += 1
         return True
 
     def _record(self) -> None:
-        nodes = self.trainer.validation
         validation_loss = accuracy = float("nan")
         if self.validates:
-            validation_loss, correct = self.objective.scores(self.passes.validate(), nodes)
-            accuracy = correct / nodes.shape[0]
+            validation_loss, correct = self.objective.scores(self.passes.validate(), self.trainer.validation)
+            accuracy = correct / self.trainer.num_validation
         self.curve.append((self.last_loss, validation_loss, accuracy))
         self.watch.add(validation_loss, accuracy)
         if self.validates and self._improves():

@@ -1,130 +1,111 @@
-"""Arrays become a graph: labels of every type, edges with weights, features as they are."""
+"""Graphs as folders of arrays: what comes back is what went in, and what is broken is refused."""
 
-from typing import Any
+import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.sparse import coo_array, csr_array
-from sklearn.preprocessing import StandardScaler, normalize
+from scipy.sparse import csr_array
 
-from lcgnn import from_arrays
-from lcgnn.datasets.arrays import class_labels
-from lcgnn.datasets.links import links_of, weighted_links
-from lcgnn.datasets.scaling import Scaling
-from lcgnn.errors import ConfigError, DataError, InputError
+from lcgnn.datasets.arrays import load_arrays, save_arrays
+from lcgnn.datasets.tables import Columns, Tables, load_tables
+from lcgnn.errors import DataError
+from lcgnn.graph import Graph, Split
 
-PATH = np.array([[0, 1, 2], [1, 2, 3]])
+SPLIT = Split(np.array([0, 3]), np.array([1]), np.array([4]))
 
 
-def test_features_labels_and_edges_become_a_graph() -> None:
-    features = np.arange(8).reshape(4, 2)
-    made = from_arrays(features, [3, 7, -1, -1], links_of(PATH, 4), node_names=list("abcd"))
-    assert made.graph.class_names == ("3", "7")
-    assert made.graph.labels.tolist() == [0, 1, -1, -1]
-    assert made.graph.num_edges == 3
-    np.testing.assert_array_equal(made.graph.features, features)
-    assert made.split.train.tolist() == [0, 1]
-    assert made.graph.node_names.tolist() == list("abcd")
+def path_graph(features, weights=None) -> Graph:
+    edges = np.array([[0, 1, 2, 3], [1, 2, 3, 4]])
+    labels = np.array([0, 1, -1, 1, 0])
+    return Graph.from_edges("path", edges, 5, labels, ("no", "yes"), weights=weights, features=features)
 
 
-def test_class_names_may_include_some_that_no_node_has() -> None:
-    made = from_arrays(None, np.array([2, -1, 0]), np.ones((3, 3)), class_names=["a", "b", "c"])
-    assert made.graph.class_names == ("a", "b", "c")
-    assert made.graph.labels.tolist() == [2, -1, 0]
-    with pytest.raises(InputError, match="numbers from 0 to 1"):
-        from_arrays(None, np.array([2, -1, 0]), np.ones((3, 3)), class_names=["a", "b"])
+DENSE = np.arange(15, dtype=np.float32).reshape(5, 3)
+FORMS = {
+    "dense": path_graph(DENSE),
+    "sparse, last column empty": path_graph(csr_array(DENSE * [1, 1, 0])),
+    "without features": path_graph(None),
+    "weighted": path_graph(DENSE, np.array([0.5, 2, 1, 4])),
+}
 
 
-def test_features_that_are_none_are_made_of_the_edges() -> None:
-    made = from_arrays(None, [0, 1, -1], np.ones((3, 3)))
-    assert made.graph.num_features == 65
-    assert made.graph.num_edges == 3
+@pytest.mark.parametrize("form", FORMS)
+def test_a_graph_comes_back_as_it_was(form, tmp_path):
+    save_arrays(FORMS[form], SPLIT, tmp_path / "graph")
+    graph, split = load_arrays(tmp_path / "graph")
+    assert graph.checksum == FORMS[form].checksum
+    assert graph.num_features == FORMS[form].num_features
+    assert split.checksum == SPLIT.checksum
+    assert (tmp_path / "graph" / "weights.npy").exists() == (form == "weighted")
 
 
-@pytest.mark.parametrize("features", [np.array([["a"], ["b"], ["c"]]), np.arange(3)])
-def test_features_that_are_no_table_of_numbers_are_refused(features: Any) -> None:
-    with pytest.raises(InputError, match="features: "):
-        from_arrays(features, [0, 1, -1], None)
+def test_large_arrays_are_not_read_into_memory(tmp_path):
+    save_arrays(FORMS["weighted"], SPLIT, tmp_path / "graph")
+    graph, _ = load_arrays(tmp_path / "graph")
+    for array in (graph.features, graph.adjacency.indices, graph.adjacency.indptr, graph.adjacency.data):
+        while array.base is not None and not isinstance(array, np.memmap):
+            array = array.base
+        assert isinstance(array, np.memmap)
 
 
-def test_labels_are_numbered_in_order_whatever_their_type() -> None:
-    for values in (["b", "", "a", "b"], [2.5, np.nan, 1.5, 2.5], [True, None, False, True], [9, -1, 3, 9]):
-        labels, classes = class_labels(np.array(values, dtype=None if isinstance(values[1], str) else object))
-        assert labels.tolist() == [1, -1, 0, 1]
-        assert classes.tolist() == sorted({values[0], values[2]})
+def test_a_folder_of_arrays_is_taken_where_tables_are(tmp_path):
+    save_arrays(FORMS["dense"], SPLIT, tmp_path / "graph")
+    assert load_tables(Tables(str(tmp_path / "graph"))).graph.checksum == FORMS["dense"].checksum
+    with pytest.raises(DataError, match="no columns to name"):
+        load_tables(Tables(str(tmp_path / "graph"), Columns(label="topic")))
 
 
-def test_the_largest_of_two_weights_counts_in_both_directions() -> None:
-    links = links_of(np.array([[0, 2.0, 0], [1.0, 0, 0], [0, 3.0, 0]]), 3)
-    assert "2 edges are there in one direction only, or with another weight" in links.notes[0]
-    made = from_arrays(np.eye(3), [0, 1, -1], links)
-    assert made.graph.adjacency.toarray().tolist() == [[0, 2, 0], [2, 0, 3], [0, 3, 0]]
-    assert made.notes == links.notes
+def cut(path):
+    path.write_bytes(path.read_bytes()[:-4])
 
 
-def test_a_symmetric_matrix_with_zeros_stored_has_nothing_to_tell() -> None:
-    matrix = csr_array(([1.0, 1.0, 0.0], ([0, 1, 2], [1, 0, 0])), shape=(3, 3))
-    links = links_of(matrix, 3)
-    assert links.notes == ()
-    assert links.weights is None
-    assert links.edges.tolist() == [[0, 1], [1, 0]]
+def refill(**arrays):
+    def change(folder):
+        for name, array in arrays.items():
+            np.save(folder / f"{name}.npy", array)
+
+    return change
 
 
-def test_an_edge_that_is_listed_twice_is_one_edge() -> None:
-    links = links_of(np.array([[0, 0, 1, 1, 2], [1, 1, 0, 2, 1]]), 3)
-    assert links.notes == ()
-    assert from_arrays(np.eye(3), [0, 1, -1], links).graph.num_edges == 2
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda folder: cut(folder / "indices.npy"), r"indices\.npy cannot be read"),
+        (lambda folder: (folder / "labels.npy").unlink(), r"labels\.npy cannot be read"),
+        (
+            refill(labels=np.zeros(4, dtype=np.int32)),
+            r"labels\.npy holds int32 of shape \(4,\); it should be \(5\)",
+        ),
+        (refill(labels=np.zeros(5)), r"labels\.npy holds float64"),
+        (refill(labels=np.array([0, 1, 2, 1, 0])), "labels must lie in 0..1"),
+        (refill(split=np.array([1, 0, 1, 0, 0], dtype=np.uint8)), "whose label is unknown"),
+        (refill(features=np.full((5, 3), np.nan, dtype=np.float32)), "NaN"),
+        (refill(features=np.zeros((5, 2), dtype=np.float32)), r"features\.npy holds"),
+        (refill(indices=np.array([1, 0, 2, 1, 3, 2, 4, 9], dtype=np.int32)), r"indices\.npy"),
+        (refill(indices=np.array([1, 0, 2, 1, 3, 2, 4, 2], dtype=np.int32)), "not symmetric"),
+        (refill(indptr=np.array([0, 1, 3, 2, 7, 8], dtype=np.int32)), r"indices\.npy"),
+        (lambda folder: (folder / "graph.json").write_text("{}"), r"graph\.json is not a description"),
+        (lambda folder: (folder / "graph.json").write_text("{"), r"graph\.json cannot be read"),
+        (lambda folder: np.save(folder / "labels.npy", np.array([None] * 5)), "cannot be read"),
+    ],
+)
+def test_a_broken_folder_is_refused_with_the_file_that_is_wrong(change, message, tmp_path):
+    save_arrays(FORMS["dense"], SPLIT, tmp_path / "graph")
+    change(tmp_path / "graph")
+    with pytest.raises(DataError, match=message):
+        load_arrays(tmp_path / "graph")
 
 
-def test_entries_of_a_sparse_matrix_at_the_same_place_add_up() -> None:
-    matrix = coo_array(([1.0, 2.0, 3.0], ([0, 0, 1], [1, 1, 0])), shape=(2, 2))
-    links = links_of(matrix, 2)
-    assert links.notes == ()
-    assert links.weights.tolist() == [3.0, 3.0]
-    assert matrix.nnz == 3
+def test_a_folder_of_another_format_is_refused(tmp_path):
+    save_arrays(FORMS["dense"], SPLIT, tmp_path / "graph")
+    path = tmp_path / "graph" / "graph.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "format": "lcgnn arrays 9"}))
+    with pytest.raises(DataError, match="lcgnn arrays 1"):
+        load_arrays(tmp_path / "graph")
 
 
-def test_edges_may_have_weights() -> None:
-    links = weighted_links(PATH, np.array([1, 2, 3]), 4)
-    graph = from_arrays(np.eye(4), [0, 1, -1, -1], links).graph
-    assert graph.adjacency[1, 2] == graph.adjacency[2, 1] == 2
-    for weights in (np.ones(2), np.array([1, 0, 1]), np.array([1, np.nan, 1]), np.array(["1"] * 3)):
-        with pytest.raises(InputError, match="edge_weight"):
-            weighted_links(PATH, weights, 4)
-
-
-@pytest.mark.parametrize("sparse", [True, False])
-def test_scaling_equals_that_of_scikit_learn(sparse: bool) -> None:
-    values = np.random.default_rng(0).normal(3, 2, size=(20, 4))
-    values[:, 1] = 5.0
-    given = csr_array(values) if sparse else values
-    columns = Scaling.fit(given, "columns")
-    np.testing.assert_allclose(columns.apply(given), StandardScaler().fit_transform(values), atol=1e-6)
-    rows = Scaling.fit(given, "rows").apply(given)
-    np.testing.assert_allclose(rows.toarray() if sparse else rows, normalize(values, "l1"), rtol=1e-6)
-    assert Scaling.fit(given, "none").apply(given) is given
-
-
-def test_counts_are_scaled_by_row_and_other_numbers_by_column() -> None:
-    counts = np.random.default_rng(0).poisson(0.1, size=(50, 20)).astype(float)
-    assert Scaling.fit(counts).kind == Scaling.fit(csr_array(counts)).kind == "rows"
-    assert Scaling.fit(-counts).kind == "columns"
-    assert Scaling.fit(counts + 1).kind == "columns"
-    with pytest.raises(ConfigError, match="auto, columns, rows, none"):
-        Scaling.fit(counts, "row")  # type: ignore[arg-type]
-
-
-def test_a_scaling_is_plain_data_and_a_damaged_one_is_refused() -> None:
-    values = np.random.default_rng(0).normal(size=(9, 3))
-    scaling = Scaling.fit(values)
-    again = Scaling.from_json(scaling.to_json())
-    np.testing.assert_array_equal(again.apply(values), scaling.apply(values))
-    for content in (
-        None,
-        [],
-        {"kind": "columns"},
-        {**scaling.to_json(), "mean": "x"},
-        {**scaling.to_json(), "kind": 3},
-    ):
-        with pytest.raises(DataError, match="damaged"):
-            Scaling.from_json(content)
+def test_a_split_that_does_not_fit_is_not_written(tmp_path):
+    with pytest.raises(DataError, match="names node 7"):
+        save_arrays(FORMS["dense"], replace(SPLIT, test=np.array([7])), tmp_path / "graph")
+    assert not list(tmp_path.iterdir())

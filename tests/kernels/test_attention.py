@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from torch import Tensor
 
-from lcgnn.kernels import use
+from lcgnn.kernels import attention, use
 from lcgnn.kernels.attention import NEGATIVE_SLOPE, Neighbourhood, attend
 from lcgnn.kernels.dropout import NO_DROPOUT, Dropout
 
@@ -150,3 +150,22 @@ def test_torchs_default_precision_makes_no_difference():
     finally:
         torch.set_default_dtype(before)
     assert all(torch.equal(result, wanted) for result, wanted in zip(results, expected, strict=True))
+
+
+@pytest.mark.parametrize(("heads", "width"), [(3, 4), (1, 20)])
+@pytest.mark.parametrize("rate", [0.0, 0.6])
+def test_row_by_row_values_and_gradients_equal_the_plain_form(heads, width, rate, monkeypatch):
+    monkeypatch.setattr(attention, "_MANY_PAIRS", 0)
+    for num_nodes, density in ((1, 1.0), (10, 0.0), (40, 0.2), (25, 1.0)):
+        neighbourhood = random_neighbourhood(num_nodes, density, num_nodes)
+        arguments = (*inputs(num_nodes, heads, width, num_nodes), neighbourhood, Dropout(rate, 3))
+        for by_rows, plain in zip(run("fused", *arguments), run("plain", *arguments), strict=True):
+            scale = max(plain.abs().max().item(), 1.0)
+            torch.testing.assert_close(by_rows, plain, rtol=1e-5, atol=1e-5 * scale)
+
+
+def test_row_by_row_nothing_is_kept_for_a_pair(monkeypatch):
+    monkeypatch.setattr(attention, "_MANY_PAIRS", 0)
+    neighbourhood = random_neighbourhood(20, 0.3, 0)
+    run("fused", *inputs(20, 1, 20, 0), neighbourhood, Dropout(0.5, 1))
+    assert not neighbourhood._pairs

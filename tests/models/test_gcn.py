@@ -119,8 +119,9 @@ def test_the_same_generator_state_gives_the_same_weights():
 
 
 @pytest.mark.parametrize("choice", ["fused", "plain"])
-def test_an_epochs_passes_give_autograds_logits_and_gradients(choice):
-    graph = GraphTensors(GRAPHS["random"])
+@pytest.mark.parametrize("name", ["random", "dense features"])
+def test_an_epochs_passes_give_autograds_logits_and_gradients(name, choice):
+    graph = GraphTensors(GRAPHS[name])
     network, peer = network_for(graph.graph), network_for(graph.graph)
     with use(choice):
         passes = network.passes(graph)

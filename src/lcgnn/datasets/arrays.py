@@ -1,165 +1,163 @@
-"""Graphs from arrays of features, labels and edges."""
+"""A graph as a folder of plain arrays: read through memory maps, so that opening one costs next to nothing.
+
+======================  =====================================================================================
+``graph.json``          what the graph is called, its classes and its sizes
+``indptr.npy``          (N + 1,) where every node's neighbours begin
+``indices.npy``         (2 E,) the neighbours, ascending; both directions of every edge
+``weights.npy``         (2 E,) float32, only if the edges have weights
+``features.npy``        (N, F) float32; sparse ones are ``features_{data,indices,indptr}.npy`` instead
+``labels.npy``          (N,) int32, -1 where unknown
+``split.npy``           (N,) uint8: 0 in no part, 1 training, 2 validation, 3 test
+``truth.npy``           (N,) int32, only of a generated graph: all labels, read by nothing but whoever compares
+======================  =====================================================================================
+
+``indptr`` and ``indices`` are int32, or int64 where a graph has more than 2^31 entries.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_array
 
-from lcgnn.datasets.cells import GAPS
-from lcgnn.datasets.encoding import Encoding
-from lcgnn.datasets.links import EdgeList, links_of
-from lcgnn.datasets.table_graph import TableGraph, with_features
-from lcgnn.errors import InputError
-from lcgnn.graph import UNLABELLED, Features, Graph, Split
+from lcgnn.errors import DataError
+from lcgnn.files import folder_written_atomically, write_json
+from lcgnn.graph import Features, Graph, Split
 
-_NUMBER = (bool, int, float, np.generic)
-# What says "no label" among labels that are text.
-_NO_LABEL = ("", str(UNLABELLED), *GAPS)
+FORMAT = "lcgnn arrays 1"
+DESCRIPTION = "graph.json"
+
+PARTS = ("train", "validation", "test")
 
 
-def from_arrays(
-    features: Any,
-    labels: Any,
-    adjacency: Any,
-    *,
-    class_names: Iterable[str] | None = None,
-    node_names: Any = None,
-    name: str = "graph",
-) -> TableGraph:
-    """The graph in arrays; all labels are for training.
-
-    Args:
-        features: (N, F) numpy or scipy sparse, taken as they are: scale them first; None makes some of the edges.
-        labels: (N,) numbers or text; -1, None or NaN where there is no label.
-        adjacency: The edges, in any form that `links_of` takes.
-        class_names: What the classes are called, if labels are numbers from 0.
-        node_names: (N,) what the nodes are called.
-        name: What to call the graph.
-    """
-    numbers, classes = class_labels(np.asarray(labels))
-    if class_names is not None:
-        numbers, classes = _named(numbers, classes, [str(text) for text in class_names])
-    links = adjacency if isinstance(adjacency, EdgeList) else links_of(adjacency, numbers.size)
-    notes = list(links.notes)
-    graph = graph_of(name, links, numbers, [str(text) for text in classes], features, node_names)
-    return TableGraph(with_features(graph, notes), all_labels(graph), Encoding(), tuple(notes))
+def holds_arrays(folder: Path) -> bool:
+    """Whether a folder is meant to be a graph in this form."""
+    return (folder / DESCRIPTION).is_file()
 
 
-def graph_of(
-    name: str,
-    links: EdgeList,
-    labels: NDArray[np.int64],
-    class_names: Sequence[str],
-    features: Any,
-    node_names: Any = None,
-) -> Graph:
-    """The graph of these edges, with labels that are class numbers already."""
-    return Graph.from_edges(
-        name,
-        links.edges,
-        labels.size,
-        labels,
-        class_names,
-        weights=links.weights,
-        features=_numbers(features),
-        node_names=node_names,
+def save_arrays(graph: Graph, split: Split, folder: Path) -> None:
+    """Write a graph and its split into a new folder, whole or not at all."""
+    split.check(graph)
+    with folder_written_atomically(folder) as temporary:
+        _save_matrix(temporary, "", graph.adjacency, "weights")
+        if (graph.adjacency.data == 1).all():
+            (temporary / "weights.npy").unlink()
+        if isinstance(graph.features, csr_array):
+            _save_matrix(temporary, "features_", graph.features, "data")
+        elif graph.features is not None:
+            np.save(temporary / "features.npy", graph.features)
+        np.save(temporary / "labels.npy", graph.labels.astype(np.int32))
+        np.save(temporary / "split.npy", split_codes(split, graph.num_nodes))
+        sizes = (graph.num_nodes, graph.num_edges, graph.num_features)
+        write_json(temporary / DESCRIPTION, description(graph.name, graph.class_names, *sizes))
+
+
+def load_arrays(folder: Path) -> tuple[Graph, Split]:
+    """The graph in a folder and its split; the large arrays stay on disk until they are used."""
+    told = read_description(folder)
+    num_nodes = int(told["num_nodes"])
+    adjacency = _matrix(folder, "", "weights", (num_nodes, num_nodes))
+    graph = Graph(
+        str(told["name"]),
+        adjacency,
+        read_array(folder, "labels", (num_nodes,), "i"),
+        tuple(told["class_names"]),
+        _features(folder, num_nodes, int(told["num_features"])),
     )
+    codes = read_array(folder, "split", (num_nodes,), "u")
+    train, validation, test = (np.flatnonzero(codes == code) for code in range(1, len(PARTS) + 1))
+    split = Split(train, validation, test, "given")
+    split.check(graph)
+    return graph, split
 
 
-def all_labels(graph: Graph) -> Split:
-    """The split that trains on every label there is."""
-    none = np.empty(0, dtype=np.int64)
-    return Split(graph.labelled, none, none, "all given labels")
+def description(
+    name: str,
+    class_names: Sequence[str],
+    num_nodes: int,
+    num_edges: int,
+    num_features: int,
+    **more: Any,
+) -> dict[str, Any]:
+    """The content of ``graph.json``; ``more`` is for whoever reads it."""
+    return {
+        "format": FORMAT,
+        "name": name,
+        "num_nodes": num_nodes,
+        "num_edges": num_edges,
+        "num_features": num_features,
+        "class_names": list(class_names),
+        **more,
+    }
 
 
-def class_labels(
-    values: NDArray[Any], *, signs_are_classes: bool = False
-) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Every node's class number, -1 where it has no label, and the classes in order.
-
-    No label is -1, NaN, None or, among text, what an empty cell of a table may say ("", "NA", "nan", ...).
-
-    Args:
-        values: (N,) numbers, truth values or text.
-        signs_are_classes: Whether -1 is a class after all if there are only -1 and 1.
-    """
-    if values.ndim != 1:
-        raise InputError(f"labels: shape {values.shape}. Give one label a row, in one dimension.")
-    known = has_label(values)
-    if signs_are_classes and values.dtype.kind in "if" and np.array_equal(np.unique(values), [-1, 1]):
-        known[:] = True
-    given = _of_one_type(values[known])
-    if given.dtype.kind == "f" and not np.isfinite(given).all():
-        raise InputError("labels: one is infinity. Give -1 or NaN where there is no label.")
-    classes, numbers = np.unique(given, return_inverse=True)
-    if not classes.size:
-        raise InputError("labels: no row has one. Label some rows of each class; -1 (or None) means no label.")
-    if classes.size == 1:
-        raise InputError(
-            f"labels: all are of one class, {classes[0]!s}. Label some rows of another; -1 means no label."
-        )
-    labels = np.full(values.size, UNLABELLED, dtype=np.int64)
-    labels[known] = numbers
-    return labels, classes
+def read_description(folder: Path) -> dict[str, Any]:
+    """``graph.json``, or DataError if it is not one of ours."""
+    path = folder / DESCRIPTION
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path} cannot be read ({error}). Generate or convert the graph again.") from error
+    needed = {"name", "num_nodes", "num_features", "class_names"}
+    if not isinstance(told, dict) or told.get("format") != FORMAT or not needed <= told.keys():
+        raise DataError(f"{path} is not a description of {FORMAT!r}. Generate or convert the graph again.")
+    return told
 
 
-def has_label(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """(N,) whether there is a label, by what `class_labels` takes for one."""
-    kind = values.dtype.kind
-    if kind == "f":
-        return np.asarray(~np.isnan(values) & (values != UNLABELLED))
-    if kind in "iu":
-        return np.asarray(values != UNLABELLED)
-    if kind == "b":
-        return np.ones(values.size, dtype=bool)
-    if kind == "U":
-        return np.isin(values, _NO_LABEL, invert=True)
-    if kind == "O":
-        return np.array([not _says_nothing(value) for value in values], dtype=bool)
-    raise InputError(f"labels: of type {values.dtype}. Give numbers or text.")
+def read_array(folder: Path, name: str, shape: tuple[int | None, ...], kind: str) -> NDArray[Any]:
+    """An array through a memory map, after a check of its shape (None fits any length) and its kind of number."""
+    path = folder / f"{name}.npy"
+    try:
+        array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise DataError(f"{path} cannot be read ({error}). Generate or convert the graph again.") from error
+    fits = array.ndim == len(shape) and all(
+        want in (None, have) for want, have in zip(shape, array.shape, strict=True)
+    )
+    if not fits or array.dtype.kind != kind:
+        wanted = ", ".join("any" if size is None else str(size) for size in shape)
+        raise DataError(f"{path} holds {array.dtype} of shape {array.shape}; it should be ({wanted}).")
+    return array
 
 
-def _named(
-    numbers: NDArray[np.int64], classes: NDArray[Any], names: list[str]
-) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """The labels as places in the names, of which some may have no label."""
-    if classes.dtype.kind not in "iuf" or classes.min() < 0 or classes.max() >= len(names):
-        raise InputError(
-            f"labels: with {len(names)} class names, labels must be numbers from 0 to {len(names) - 1}."
-        )
-    places = np.append(classes.astype(np.int64), UNLABELLED)
-    return places[numbers], np.array(names)
+def split_codes(split: Split, num_nodes: int) -> NDArray[np.uint8]:
+    """(N,) which part of the split every node is in, as ``split.npy`` has it."""
+    codes = np.zeros(num_nodes, dtype=np.uint8)
+    for code, part in enumerate(PARTS, start=1):
+        codes[getattr(split, part)] = code
+    return codes
 
 
-def _numbers(features: Any) -> Features | None:
-    if features is None or issparse(features):
-        return features
-    array = np.asarray(features)
-    if array.ndim != 2 or array.dtype.kind not in "biuf":
-        raise InputError(f"features: {array.dtype} of shape {array.shape}. Give numbers, a row for each node.")
-    return array.astype(np.float32)
+def _save_matrix(folder: Path, prefix: str, matrix: csr_array, values: str) -> None:
+    np.save(folder / f"{prefix}indptr.npy", matrix.indptr)
+    np.save(folder / f"{prefix}indices.npy", matrix.indices)
+    np.save(folder / f"{prefix}{values}.npy", matrix.data)
 
 
-def _says_nothing(value: object) -> bool:
-    if isinstance(value, str):
-        return value in _NO_LABEL
-    if isinstance(value, _NUMBER):
-        # Only NaN differs from itself.
-        return bool(value != value) or (not isinstance(value, bool | np.bool_) and value == UNLABELLED)
-    # pandas has two further ways to say that there is nothing.
-    return value is None or type(value).__name__ in ("NAType", "NaTType")
+def _matrix(folder: Path, prefix: str, values: str, shape: tuple[int, int]) -> csr_array:
+    indptr = read_array(folder, f"{prefix}indptr", (shape[0] + 1,), "i")
+    indices = read_array(folder, f"{prefix}indices", (None,), "i")
+    if prefix or (folder / f"{values}.npy").exists():
+        data = read_array(folder, f"{prefix}{values}", (indices.size,), "f")
+    else:
+        data = np.ones(indices.size, dtype=np.float32)
+        data.flags.writeable = False
+    try:
+        matrix = csr_array((data, indices, indptr), shape=shape)
+        matrix.check_format(full_check=True)
+    except ValueError as error:
+        raise DataError(f"{folder / f'{prefix}indices.npy'}: {error}. Generate or convert it again.") from error
+    return matrix
 
 
-def _of_one_type(given: NDArray[Any]) -> NDArray[Any]:
-    """The labels as an array of numbers or of text; anything else, or both, is refused."""
-    if given.dtype.kind != "O":
-        return given
-    if all(isinstance(value, str) for value in given):
-        return np.array(given.tolist(), dtype=np.str_)
-    if all(isinstance(value, _NUMBER) for value in given):
-        return np.array(given.tolist())
-    raise InputError("labels: neither all text nor all numbers. Give all of them in one type.")
+def _features(folder: Path, num_nodes: int, num_features: int) -> Features | None:
+    if (folder / "features.npy").exists():
+        return read_array(folder, "features", (num_nodes, num_features), "f")
+    if (folder / "features_indptr.npy").exists():
+        return _matrix(folder, "features_", "data", (num_nodes, num_features))
+    return None

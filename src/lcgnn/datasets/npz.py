@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from lcgnn.datasets.arrays import from_arrays, graph_of, has_label
+from lcgnn.datasets.in_memory import from_arrays, graph_of, has_label
 from lcgnn.datasets.links import EdgeList, links_of, weighted_links
 from lcgnn.datasets.table_graph import TableGraph
 from lcgnn.errors import DataError

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from lcgnn.datasets.arrays import holds_arrays, load_arrays
 from lcgnn.datasets.cells import as_text, without_gaps
 from lcgnn.datasets.columns import Columns, Roles
 from lcgnn.datasets.encoding import Encoding
@@ -56,7 +57,12 @@ class Tables:
 
 
 def load_tables(tables: Tables) -> TableGraph:
-    """The graph in a folder of tables; DataError says where, what and what to do if it cannot be used."""
+    """The graph in a folder of tables; DataError says where, what and what to do if it cannot be used.
+
+    A folder of arrays, which needs no reading, and a file of arrays are taken as well.
+    """
+    if holds_arrays(Path(tables.folder)):
+        return _from_arrays(tables)
     if tables.are_arrays:
         return load_npz(Path(tables.folder), name=tables.name)
     return graph_of_tables(find_tables(Path(tables.folder)), tables.columns, tables.name)
@@ -82,6 +88,16 @@ def graph_of_tables(files: TableFiles, columns: Columns, name: str) -> TableGrap
         _warn_of_leakage(nodes, encoding, labels, roles.label, notes)
     graph = links.graph(name, labels, class_names, features, notes)
     return TableGraph(with_features(graph, notes), split, encoding, tuple(notes), roles)
+
+
+def _from_arrays(tables: Tables) -> TableGraph:
+    if tables.columns != Columns():
+        raise DataError(
+            f"{tables.folder} holds arrays, which have no columns to name. Leave the column options out."
+        )
+    graph, split = load_arrays(Path(tables.folder))
+    notes: list[str] = []
+    return TableGraph(with_features(graph, notes), split, Encoding(), tuple(notes))
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,9 +15,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from lcgnn.datasets.arrays import all_labels, class_labels, graph_of, has_label
 from lcgnn.datasets.encoding import Encoding
 from lcgnn.datasets.frames import is_frame, table_of
+from lcgnn.datasets.in_memory import all_labels, class_labels, graph_of, has_label
 from lcgnn.datasets.links import links_of
 from lcgnn.datasets.scaling import Scaling, ScalingKind, checksum
 from lcgnn.datasets.splits import with_validation

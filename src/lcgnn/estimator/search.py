@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import ParameterGrid, StratifiedKFold
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from lcgnn.datasets.arrays import class_labels
+from lcgnn.datasets.in_memory import class_labels
 from lcgnn.errors import InputError
 from lcgnn.graph import UNLABELLED
 

@@ -69,8 +69,9 @@ class CrossValidation:
     def run(self, board: Board) -> Iterator[tuple[int, dict[str, Any]]]:
         """Carry out the folds and yield (position, result) as they finish; what is done already comes at once."""
         jobs = [FoldRun(self.spec, number, self.count) for number in range(self.used)]
-        carry_out = sharing_tables(self.spec.tables, partial(_carry_out, self.folder, self.device))
-        yield from run_jobs(carry_out, jobs, board, workers=min(self.workers, self.used))
+        carry_out = partial(_carry_out, self.folder, self.device)
+        workers = min(self.workers, self.used)
+        yield from run_jobs(sharing_tables(self.spec.tables, carry_out), jobs, board, workers=workers)
 
     def assess(self, results: Sequence[dict[str, Any]]) -> Assessment:
         """What the results of all folds say."""

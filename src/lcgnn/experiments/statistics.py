@@ -9,7 +9,6 @@ import numpy as np
 
 from lcgnn.datasets import load
 from lcgnn.errors import ConfigError
-from lcgnn.evaluation import label_consistency
 from lcgnn.graph import Graph, Split
 
 Number = int | float
@@ -21,7 +20,7 @@ STATISTICS: Mapping[str, Callable[[Graph, Split], Number | None]] = {
     "classes": lambda graph, _: graph.num_classes,
     "features": lambda graph, _: graph.num_features,
     "label_rate": lambda graph, split: len(split.train) / graph.num_nodes,
-    "label_consistency": lambda graph, _: float(np.nanmean(label_consistency(graph))),
+    "label_consistency": lambda graph, _: float(np.nanmean(graph.label_consistency)),
 }
 
 

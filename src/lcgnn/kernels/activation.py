@@ -32,9 +32,9 @@ class _Activate(torch.autograd.Function):
         x = x.contiguous()
         output = torch.empty_like(x)
         key, scale = dropout.arguments()
-        forward(x.numpy(), bias.numpy(), elu, key, scale, output.numpy())
+        forward(x.numpy(), bias.numpy(), elu, key, scale, dropout.row_numbers, output.numpy())
         ctx.save_for_backward(output)
-        ctx.elu, ctx.key, ctx.scale = elu, key, scale
+        ctx.elu, ctx.dropout = elu, dropout
         return output
 
     @staticmethod
@@ -43,14 +43,8 @@ class _Activate(torch.autograd.Function):
         (output,) = ctx.saved_tensors
         grad_x = torch.empty_like(output)
         grad_output = grad_output.contiguous()
-        backward(
-            output.view(-1).numpy(),
-            grad_output.view(-1).numpy(),
-            ctx.elu,
-            ctx.key,
-            ctx.scale,
-            grad_x.view(-1).numpy(),
-        )
+        key, scale = ctx.dropout.arguments()
+        backward(output.numpy(), grad_output.numpy(), ctx.elu, key, scale, ctx.dropout.row_numbers, grad_x.numpy())
         return grad_x, grad_x.sum(dim=0), None, None
 
 
@@ -61,9 +55,10 @@ def forward(
     elu: bool,
     key: NDArray[np.uint32],
     scale: np.float32,
+    numbers: NDArray[np.int64],
     output: NDArray[np.float32],
 ) -> None:
-    """Fill ``output`` (N, D) with the activated, dropped out values."""
+    """Fill ``output`` (N, D) with the activated, dropped out values; ``numbers`` as in ``Dropout.row_numbers``."""
     rows, columns = x.shape
     zero, one = np.float32(0), np.float32(1)
     key_bits, threshold = key[0], key[1]
@@ -73,7 +68,7 @@ def forward(
                 output[i, k] = max(x[i, k] + bias[k], zero)
         return
     for i in range(rows):
-        first = i * columns
+        first = (numbers[i] if numbers.size else i) * columns
         for k in range(columns):
             value = x[i, k] + bias[k]
             if elu:
@@ -91,14 +86,18 @@ def backward(
     elu: bool,
     key: NDArray[np.uint32],
     scale: np.float32,
+    numbers: NDArray[np.int64],
     grad_x: NDArray[np.float32],
 ) -> None:
-    """Fill ``grad_x`` from the output and its gradient, all of them flat."""
+    """Fill ``grad_x`` (N, D) from the output and its gradient."""
+    rows, columns = output.shape
     zero = np.float32(0)
     key_bits, threshold = key[0], key[1]
-    for k in range(output.size):
-        # Of ELU below zero: output = scale * (e^x - 1), so its slope scale * e^x is output + scale.
-        below = output[k] + scale if elu else zero
-        slope = scale if output[k] > zero else below
-        kept = random_bits(key_bits, k) >= threshold
-        grad_x[k] = slope * grad_output[k] if kept else zero
+    for i in range(rows):
+        first = (numbers[i] if numbers.size else i) * columns
+        for k in range(columns):
+            # Of ELU below zero: output = scale * (e^x - 1), so its slope scale * e^x is output + scale.
+            below = output[i, k] + scale if elu else zero
+            slope = scale if output[i, k] > zero else below
+            kept = random_bits(key_bits, first + k) >= threshold
+            grad_x[i, k] = slope * grad_output[i, k] if kept else zero

@@ -27,11 +27,14 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from lcgnn.kernels import fused
+from lcgnn.kernels.attention_rows import AttendRows
+from lcgnn.kernels.attention_scores import NEGATIVE_SLOPE, add_score_gradients, fill_scores
 from lcgnn.kernels.csr import csr_tensor
 from lcgnn.kernels.dropout import NO_DROPOUT, Dropout
 from lcgnn.kernels.jit import compiled, exp, random_bits
 
-NEGATIVE_SLOPE = 0.2
+# From so many pairs on, nothing is kept for each of them.
+_MANY_PAIRS = 2**22
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +77,10 @@ class Neighbourhood:
     device: torch.device
     _pairs: dict[int, Pairs] = field(default_factory=dict)
 
+    def num_pairs(self, heads: int) -> int:
+        """How many pairs ``pairs`` has."""
+        return int(self.pattern.nnz) * heads
+
     def pairs(self, heads: int) -> Pairs:
         """The pairs of the graph in which every node appears once a head."""
         if heads not in self._pairs:
@@ -114,10 +121,14 @@ def attend(
         (N, H * D) the heads side by side.
     """
     heads, width = source_weight.shape
-    pairs = neighbourhood.pairs(heads)
     hidden = projected.reshape(-1, width)  # (N H, D)
     attended: Tensor
-    if fused(projected, source_weight, target_weight):
+    fast = fused(projected, source_weight, target_weight)
+    if fast and neighbourhood.num_pairs(heads) >= _MANY_PAIRS:
+        attended = AttendRows.apply(hidden, source_weight, target_weight, neighbourhood.pattern, dropout)  # type: ignore[no-untyped-call]
+        return attended.view(projected.shape)
+    pairs = neighbourhood.pairs(heads)
+    if fast:
         attended = _Attend.apply(hidden, source_weight, target_weight, pairs, dropout)  # type: ignore[no-untyped-call]
     else:
         attended = _attend_plain(hidden, source_weight, target_weight, pairs, dropout)
@@ -156,7 +167,7 @@ class _Attend(torch.autograd.Function):
         hidden = hidden.contiguous()
         scores = hidden.new_empty(2, pairs.num_rows)
         attention = hidden.new_empty(pairs.sources.shape[0])
-        _scores(hidden.numpy(), source_weight.numpy(), target_weight.numpy(), scores.numpy())
+        fill_scores(hidden.numpy(), source_weight.numpy(), target_weight.numpy(), scores.numpy())
         _attention(scores.numpy(), pairs.offsets.numpy(), pairs.sources.numpy(), attention.numpy())
         weights = torch.empty_like(attention) if dropout.rate else attention
         if dropout.rate:
@@ -195,7 +206,7 @@ class _Attend(torch.autograd.Function):
         )
         grad_hidden = pairs.weighted_sum(mirrored, grad_output)
         grad_source, grad_target = torch.zeros_like(source_weight), torch.zeros_like(target_weight)
-        _grad_projections(
+        add_score_gradients(
             hidden.numpy(),
             grad_scores.numpy(),
             source_weight.numpy(),
@@ -205,25 +216,6 @@ class _Attend(torch.autograd.Function):
             grad_target.numpy(),
         )
         return grad_hidden, grad_source, grad_target, None, None
-
-
-@compiled
-def _scores(
-    hidden: NDArray[np.float32],
-    source_weight: NDArray[np.float32],
-    target_weight: NDArray[np.float32],
-    scores: NDArray[np.float32],
-) -> None:
-    num_rows, width = hidden.shape
-    heads = source_weight.shape[0]
-    for r in range(num_rows):
-        h = r % heads
-        source, target = np.float32(0), np.float32(0)
-        for k in range(width):
-            source += hidden[r, k] * source_weight[h, k]
-            target += hidden[r, k] * target_weight[h, k]
-        scores[0, r] = source
-        scores[1, r] = target
 
 
 @compiled
@@ -327,25 +319,3 @@ def _mirror(
             mirrored[p] = weights[reverse[p]]
             total += grad_score[reverse[p]]
         grad_scores[0, r] = total
-
-
-@compiled
-def _grad_projections(
-    hidden: NDArray[np.float32],
-    grad_scores: NDArray[np.float32],
-    source_weight: NDArray[np.float32],
-    target_weight: NDArray[np.float32],
-    grad_hidden: NDArray[np.float32],
-    grad_source: NDArray[np.float32],
-    grad_target: NDArray[np.float32],
-) -> None:
-    num_rows, width = hidden.shape
-    heads = source_weight.shape[0]
-    for r in range(num_rows):
-        h = r % heads
-        source, target = grad_scores[0, r], grad_scores[1, r]
-        for k in range(width):
-            value = hidden[r, k]
-            grad_hidden[r, k] += source * source_weight[h, k] + target * target_weight[h, k]
-            grad_source[h, k] += source * value
-            grad_target[h, k] += target * value

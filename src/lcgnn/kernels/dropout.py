@@ -7,7 +7,7 @@ number of threads, and a backward pass computes it again instead of storing it.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 _MASK32 = 0xFFFFFFFF
+_NO_ROWS = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -26,10 +27,12 @@ class Dropout:
     Args:
         rate: Probability of zeroing, 0 <= rate < 1.
         key: 32 bits; the same key gives the same mask.
+        rows: (N,) the row's number in the whole matrix, for a matrix that is some of its rows; None for all.
     """
 
     rate: float
     key: int
+    rows: Tensor | None = field(default=None, compare=False)
 
     @property
     def scale(self) -> float:
@@ -45,13 +48,20 @@ class Dropout:
         return (random_bits(self.key, numbers) >= self.threshold).to(torch.float32) * self.scale
 
     def mask_like(self, matrix: Tensor) -> Tensor:
-        """The mask for a whole (N, D) matrix: element (i, k) has the number i D + k."""
+        """The mask for an (N, D) matrix: element k of the whole matrix's row i has the number i D + k."""
         numbers = torch.arange(matrix.numel(), device=matrix.device).view(matrix.shape)
+        if self.rows is not None:
+            numbers = self.rows[:, None] * matrix.shape[1] + numbers[0]
         return self.mask(numbers).to(matrix.dtype)
 
     def arguments(self) -> tuple[NDArray[Any], np.float32]:
         """Key and threshold as one array, and the scale: what the compiled kernels take."""
         return self._arguments
+
+    @cached_property
+    def row_numbers(self) -> NDArray[np.int64]:
+        """The rows' numbers as the compiled kernels take them: none if they count from 0."""
+        return _NO_ROWS if self.rows is None else self.rows.numpy()
 
     @cached_property
     def _arguments(self) -> tuple[NDArray[Any], np.float32]:

@@ -30,9 +30,9 @@ class _HiddenLayer(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, bias: Tensor, weight: Tensor, elu: bool, dropout: Dropout) -> Tensor:
         hidden = torch.empty(x.shape)
         key, scale = dropout.arguments()
-        kernel.forward(x.contiguous().numpy(), bias.numpy(), elu, key, scale, hidden.numpy())
+        kernel.forward(x.contiguous().numpy(), bias.numpy(), elu, key, scale, dropout.row_numbers, hidden.numpy())
         ctx.save_for_backward(hidden, weight)
-        ctx.elu, ctx.key, ctx.scale = elu, key, scale
+        ctx.elu, ctx.dropout = elu, dropout
         return hidden @ weight
 
     @staticmethod
@@ -41,12 +41,8 @@ class _HiddenLayer(torch.autograd.Function):
         hidden, weight = ctx.saved_tensors
         grad_hidden = grad_output @ weight.T
         grad_x = torch.empty_like(hidden)
+        key, scale = ctx.dropout.arguments()
         kernel.backward(
-            hidden.view(-1).numpy(),
-            grad_hidden.view(-1).numpy(),
-            ctx.elu,
-            ctx.key,
-            ctx.scale,
-            grad_x.view(-1).numpy(),
+            hidden.numpy(), grad_hidden.numpy(), ctx.elu, key, scale, ctx.dropout.row_numbers, grad_x.numpy()
         )
         return grad_x, grad_x.sum(dim=0), transposed_product(hidden, grad_output), None, None

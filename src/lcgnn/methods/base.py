@@ -19,6 +19,7 @@ from lcgnn.checkpoint import CheckpointFile
 from lcgnn.errors import ConfigError
 from lcgnn.files import read_toml
 from lcgnn.graph import Graph, Split
+from lcgnn.ranks import ALONE, Ranks
 from lcgnn.training import Progress
 
 
@@ -68,12 +69,14 @@ class Context:
         checkpoint: Saves the state every so often; a fit that finds its own state continues from it.
         first_phase: Keeps the state after the first of several phases, for fits that have it in common.
         progress: Called after every epoch.
+        ranks: The processes that hold the rest of the graph.
     """
 
     device: str = "auto"
     checkpoint: CheckpointFile | None = None
     first_phase: CheckpointFile | None = None
     progress: Callable[[Progress], None] | None = None
+    ranks: Ranks = ALONE
 
 
 @dataclass(frozen=True)

@@ -70,11 +70,18 @@ class TwoPhase(Method):
         context = context or Context()
         split.check(graph)
         tensors = GraphTensors(graph, resolve_device(context.device))
+        train, validation = nodes_on(tensors, split.train), nodes_on(tensors, split.validation)
+        return self.fit_tensors(tensors, train, validation, seed, context)
+
+    def fit_tensors(
+        self, graph: GraphTensors, train: Tensor, validation: Tensor, seed: int, context: Context
+    ) -> Fit:
+        """Fit to a graph, or to the part of one that this process holds; the stages have the same nodes."""
         generator = torch.Generator().manual_seed(seed)
-        network = self.network(graph.num_features, graph.num_classes, generator).to(tensors.device)
-        phases = self.phases(tensors, nodes_on(tensors, split.train))
-        fit = fit_in_phases(network, tensors, split, seed, context, phases)
-        return replace(fit, tensors={**fit.tensors, _AGREEMENT: _agreement(network, tensors, fit)})
+        network = self.network(graph.num_features, graph.num_classes, generator).to(graph.device)
+        fit = fit_in_phases(network, graph, validation, seed, context, self.phases(graph, train))
+        class_agreement = context.ranks.sum(_agreement(network, graph, fit)).cpu()
+        return replace(fit, tensors={**fit.tensors, _AGREEMENT: class_agreement})
 
     @property
     def inductive(self) -> bool:
@@ -191,4 +198,4 @@ def _agreement(network: Network, graph: GraphTensors, fit: Fit) -> Tensor:
     """The (C, C) class agreement of the fitted network, which classifies a new node without the old graph."""
     parameters = {name: value.to(graph.device) for name, value in fit.tensors.items()}
     logits = torch.func.functional_call(network, parameters, (graph,))
-    return agreement(torch.softmax(logits, dim=1)).cpu()
+    return agreement(torch.softmax(logits, dim=1))

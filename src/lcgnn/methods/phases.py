@@ -11,7 +11,6 @@ from torch import Tensor
 
 from lcgnn.checkpoint import Outcome
 from lcgnn.errors import DataError
-from lcgnn.graph import Split
 from lcgnn.methods.base import Context, Fit, Stage
 from lcgnn.models.network import Network
 from lcgnn.objectives import Objective
@@ -22,7 +21,7 @@ from lcgnn.training import Phase, Trainer
 def fit_in_phases(
     network: Network,
     graph: GraphTensors,
-    split: Split,
+    validation: Tensor,
     seed: int,
     context: Context,
     phases: Sequence[tuple[Phase, Objective]],
@@ -31,14 +30,16 @@ def fit_in_phases(
     trainer = Trainer(
         network,
         graph,
-        nodes_on(graph, split.validation),
+        validation,
         seed,
         checkpoint=context.checkpoint,
         first_phase=context.first_phase,
         progress=context.progress,
+        ranks=context.ranks,
     )
     stages = []
-    for phase, objective in phases:
+    for phase, local in phases:
+        objective = context.ranks.objective(local)
         outcome = trainer.run(phase, objective)
         stages.append(_stage(network, graph, outcome, objective))
     parameters = {name: value.cpu() for name, value in outcome.best_state.items()}

@@ -77,7 +77,7 @@ class PlanetoidMethod(Method):
         tensors = GraphTensors(graph, resolve_device(context.device))
         network = self._network(graph, split, seed).to(tensors.device)
         phases = self._phases(tensors, nodes_on(tensors, split.train))
-        fit = fit_in_phases(network, tensors, split, seed, context, phases)
+        fit = fit_in_phases(network, tensors, nodes_on(tensors, split.validation), seed, context, phases)
         # The phase on the context alone classifies nothing.
         return replace(fit, stages=fit.stages[-1:])
 

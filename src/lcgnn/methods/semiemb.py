@@ -62,7 +62,9 @@ class SemiSupervisedEmbedding(Method):
         phase = Phase("embedding", self.epochs, self.learning_rate, self.weight_decay, self.selection)
         train = nodes_on(tensors, split.train)
         objective = EmbeddingObjective(tensors.labels, train, self.embedding_weight)
-        return fit_in_phases(network, tensors, split, seed, context, [(phase, objective)])
+        return fit_in_phases(
+            network, tensors, nodes_on(tensors, split.validation), seed, context, [(phase, objective)]
+        )
 
     @property
     def inductive(self) -> bool:

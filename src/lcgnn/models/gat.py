@@ -52,7 +52,7 @@ class GAT(Network):
 
     def readout(self, graph: GraphTensors, embedding: Tensor | None, key: int | None) -> Tensor:  # noqa: ARG002
         def dropout(place: str) -> Dropout:
-            return NO_DROPOUT if key is None else Dropout(self.dropout, derive_key(key, place))
+            return NO_DROPOUT if key is None else graph.dropout(self.dropout, derive_key(key, place))
 
         projected = dropped_product(graph.features, self.weight_0, dropout("input"))
         attended = attend(projected, self.source_0, self.target_0, graph.neighbourhood, dropout("attention 0"))

@@ -10,7 +10,7 @@ from lcgnn.kernels.dropout import NO_DROPOUT, Dropout, derive_key
 from lcgnn.kernels.hidden import hidden_layer
 from lcgnn.models.gcn_passes import GCNPasses
 from lcgnn.models.network import Network, Passes, glorot
-from lcgnn.sparse import GraphTensors, SparseMatrix, dropped_product
+from lcgnn.sparse import GraphTensors, dropped_product
 
 
 class GCN(Network):
@@ -65,13 +65,13 @@ class GCN(Network):
 
     def readout(self, graph: GraphTensors, embedding: Tensor | None, key: int | None) -> Tensor:
         if embedding is None:
-            on_input = NO_DROPOUT if key is None else Dropout(self.input_dropout, derive_key(key, "input"))
+            on_input = NO_DROPOUT if key is None else graph.dropout(self.input_dropout, derive_key(key, "input"))
             embedding = self._first_layer(graph, on_input)
-        dropout = NO_DROPOUT if key is None else Dropout(self.dropout, key)
+        dropout = NO_DROPOUT if key is None else graph.dropout(self.dropout, key)
         projected = hidden_layer(embedding, self.bias_0, self.weight_1, "relu", dropout)
         return graph.adjacency.product_plus(projected, self.bias_1)
 
     def passes(self, graph: GraphTensors) -> Passes:
         trained = all(bias.requires_grad for bias in (self.bias_0, self.bias_1))
-        plain = not self.input_dropout and trained and isinstance(graph.features, SparseMatrix)
+        plain = not self.input_dropout and trained
         return GCNPasses(self, graph) if plain and fused(self.weight_0) else super().passes(graph)

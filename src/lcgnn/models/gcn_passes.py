@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import torch
 from torch import Tensor
@@ -20,15 +20,19 @@ if TYPE_CHECKING:
 class GCNPasses(Passes):
     """The same numbers as autograd gives, without its bookkeeping.
 
+    Dense features are multiplied by the adjacency once, A (X W) = (A X) W, and an epoch's first layer needs no
+    sparse product at all.
+
     Args:
         network: A GCN without dropout on its input.
-        graph: With sparse features.
+        graph: What it runs on.
     """
 
     def __init__(self, network: GCN, graph: GraphTensors) -> None:
         super().__init__(network, graph)
-        assert isinstance(graph.features, SparseMatrix)
-        self.features, self.adjacency = graph.features, graph.adjacency
+        self.adjacency = graph.adjacency
+        sparse = isinstance(graph.features, SparseMatrix)
+        self.first_layer: _FirstLayer = _Convolution(graph) if sparse else _Propagated(graph)
         self.rate = network.dropout
         # Detached parameters, and their arrays, share their memory with the optimiser's.
         self.weight_0, self.weight_1 = network.weight_0.detach(), network.weight_1.detach()
@@ -42,37 +46,81 @@ class GCNPasses(Passes):
 
     def begin(self) -> None:
         self.project.update()
-        self.embedding = self.adjacency.matrix @ (self.features.matrix @ self.weight_0)
+        self.embedding = self.first_layer.product(self.weight_0)
 
     def validate(self) -> Tensor:
         return self._readout(NO_DROPOUT)
 
     def train(self, key: int) -> Tensor:
-        self.dropout = Dropout(self.rate, key)
+        self.dropout = self.graph.dropout(self.rate, key)
         return self._readout(self.dropout)
 
     def _readout(self, dropout: Dropout) -> Tensor:
         assert self.embedding is not None
-        activation.forward(self.embedding.numpy(), self.bias_0, False, *dropout.arguments(), self.hidden.numpy())
-        logits = self.adjacency.matrix @ self.project(self.hidden)
+        activation.forward(
+            self.embedding.numpy(),
+            self.bias_0,
+            False,
+            *dropout.arguments(),
+            dropout.row_numbers,
+            self.hidden.numpy(),
+        )
+        logits = self.adjacency.product(self.project(self.hidden))
         dense.add_bias(self.classes, logits.numpy(), self.bias_1)
         return logits
 
     def backward(self, gradient: Tensor) -> None:
-        grad_projected = self.adjacency.transpose @ gradient
+        grad_projected = self.adjacency.transposed_product(gradient)
         grad_hidden = grad_projected @ self.weight_1.T
         activation.backward(
-            self.hidden.view(-1).numpy(),
-            grad_hidden.view(-1).numpy(),
+            self.hidden.numpy(),
+            grad_hidden.numpy(),
             False,
             *self.dropout.arguments(),
-            self.grad_embedding.view(-1).numpy(),
+            self.dropout.row_numbers,
+            self.grad_embedding.numpy(),
         )
         gradients = (
-            self.features.transpose @ (self.adjacency.transpose @ self.grad_embedding),
+            self.first_layer.gradient(self.grad_embedding),
             self.grad_embedding.sum(dim=0),
             dense.transposed_product(self.hidden, grad_projected),
             gradient.sum(dim=0),
         )
         for parameter, value in zip(self.parameters, gradients, strict=True):
             parameter.grad = value
+
+
+class _FirstLayer(Protocol):
+    """A X W, by whichever order of products is cheaper."""
+
+    def product(self, weight: Tensor) -> Tensor: ...
+
+    def gradient(self, grad_product: Tensor) -> Tensor:
+        """By the weight."""
+
+
+class _Convolution:
+    """A (X W) for sparse features."""
+
+    def __init__(self, graph: GraphTensors) -> None:
+        assert isinstance(graph.features, SparseMatrix)
+        self.features, self.adjacency = graph.features, graph.adjacency
+
+    def product(self, weight: Tensor) -> Tensor:
+        return self.adjacency.product(self.features.matrix @ weight)
+
+    def gradient(self, grad_product: Tensor) -> Tensor:
+        return self.features.transpose @ self.adjacency.transposed_product(grad_product)
+
+
+class _Propagated:
+    """(A X) W for dense features, A X kept."""
+
+    def __init__(self, graph: GraphTensors) -> None:
+        self.propagated = graph.propagated
+
+    def product(self, weight: Tensor) -> Tensor:
+        return self.propagated @ weight
+
+    def gradient(self, grad_product: Tensor) -> Tensor:
+        return dense.transposed_product(self.propagated, grad_product)

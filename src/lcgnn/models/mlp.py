@@ -46,7 +46,7 @@ class MLP(Network):
 
     def readout(self, graph: GraphTensors, embedding: Tensor | None, key: int | None) -> Tensor:
         def dropout(place: str, rate: float) -> Dropout:
-            return NO_DROPOUT if key is None else Dropout(rate, derive_key(key, place))
+            return NO_DROPOUT if key is None else graph.dropout(rate, derive_key(key, place))
 
         if embedding is None:
             embedding = self._projected(graph, dropout("input", self.input_dropout))

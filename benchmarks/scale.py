@@ -1,0 +1,177 @@
+"""Size: seconds an epoch and peak memory from ten thousand to two million nodes, PyTorch Geometric beside it."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.measure import in_words, machine, peak_mebibytes, write
+
+SIZES = (10_000, 100_000, 500_000, 1_000_000, 2_000_000)
+EDGES_A_NODE = 10
+MODELS = ("gcn", "gat")
+# What PyTorch Geometric's attention takes, 30 kB a node, does not fit into the memory of the machine beyond this.
+LARGEST_OF_PYG = {"gcn": 1_000_000, "gat": 100_000}
+# About how long a contender is timed for, and how many epochs it takes at least.
+SECONDS, FEWEST = 3.0, 2
+
+
+def graph_folder(num_nodes: int) -> Path:
+    """The generated graph of that size, from the last time if it is there."""
+    from lcgnn.datasets.arrays import holds_arrays
+    from lcgnn.datasets.streaming import write_arrays
+    from lcgnn.datasets.synthetic import Blocks
+
+    folder = Path(tempfile.gettempdir()) / "lcgnn-scale" / str(num_nodes)
+    if not holds_arrays(folder):
+        write_arrays(Blocks(num_nodes, EDGES_A_NODE * num_nodes), folder)
+    return folder
+
+
+def ours(model: str, folder: Path) -> Callable[[], object]:
+    """One epoch of label consistency with lcgnn per call."""
+    import torch
+
+    from lcgnn.datasets.arrays import load_arrays
+    from lcgnn.methods import create
+    from lcgnn.methods.lc import TwoPhase
+    from lcgnn.sparse import GraphTensors
+    from lcgnn.training import Loop, Trainer
+
+    graph, split = load_arrays(folder)
+    method = create(f"lc-{model}", epochs=10**9)
+    assert isinstance(method, TwoPhase)
+    tensors = GraphTensors(graph)
+    network = method.network(graph.num_features, graph.num_classes, torch.Generator().manual_seed(0))
+    trainer = Trainer(network, tensors, torch.tensor(split.validation), seed=0)
+    phase, objective = method.phases(tensors, torch.tensor(split.train))[-1]
+    return Loop(trainer, phase, objective).step
+
+
+def peer(model: str, folder: Path) -> Callable[[], object]:
+    """One epoch of label consistency, by Theorem 1, with PyTorch Geometric per call."""
+    from benchmarks.peers import PyGTraining
+    from lcgnn.datasets.arrays import load_arrays
+
+    return PyGTraining(model, *load_arrays(folder), "theorem")
+
+
+CONTENDERS = {"lcgnn": ours, "PyG": peer}
+
+
+def measured(name: str, model: str, num_nodes: int) -> dict[str, Any]:
+    """What a process of its own says of a contender."""
+    folder = graph_folder(num_nodes)
+    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.scale", name, model, str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    row = {"contender": name, "model": model, "nodes": num_nodes, **json.loads(done.stdout.splitlines()[-1])}
+    print(f"{name} {model} {num_nodes:,}: {row['seconds']:.3g} s, {row['mebibytes']:.0f} MiB", file=sys.stderr)
+    return row
+
+
+def exponent(rows: list[dict[str, Any]], what: str) -> float:
+    """Of the power law that fits best."""
+    sizes, values = (np.log([row[key] for row in rows]) for key in ("nodes", what))
+    return float(np.polyfit(sizes, values, 1)[0])
+
+
+def measure(sizes: tuple[int, ...]) -> dict[str, Any]:
+    idle = measured("none", "gcn", min(sizes))["mebibytes"]
+    rows = []
+    for model in MODELS:
+        for size in sizes:
+            for name in CONTENDERS:
+                if name == "lcgnn" or size <= LARGEST_OF_PYG[model]:
+                    rows.append(measured(name, model, size))
+                    rows[-1]["mebibytes_above_idle"] = rows[-1]["mebibytes"] - idle
+    exponents = {
+        model: {
+            what: exponent([row for row in rows if (row["contender"], row["model"]) == ("lcgnn", model)], what)
+            for what in ("seconds", "mebibytes_above_idle")
+        }
+        for model in MODELS
+    }
+    return {
+        "machine": machine(),
+        "command": "python -m benchmarks scale",
+        "load": round(os.getloadavg()[1], 1),
+        "idle_mebibytes": idle,
+        "exponents": exponents,
+        "rows": rows,
+    }
+
+
+def table(content: dict[str, Any]) -> str:
+    found = {(row["contender"], row["model"], row["nodes"]): row for row in content["rows"]}
+    lines = [
+        "# Size",
+        "",
+        f"One epoch (training and validation) of LC-GCN and LC-GAT on graphs of `lcgnn generate`, {EDGES_A_NODE} edges",
+        "a node, 64 features, 20 classes: processor seconds of one thread, median, and peak memory of the process.",
+        f"{in_words(content['machine'])}; average load of the machine meanwhile: {content['load']}.",
+        f"`{content['command']}`",
+        "",
+        "| network | nodes | edges | lcgnn s | PyG s | PyG / lcgnn | lcgnn MiB | PyG MiB |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for (name, model, nodes), row in found.items():
+        if name != "lcgnn":
+            continue
+        other = found.get(("PyG", model, nodes))
+        peers = (
+            [f"{other['seconds']:.3g}", f"{other['seconds'] / row['seconds']:.1f}", f"{other['mebibytes']:,.0f}"]
+            if other
+            else ["-"] * 3
+        )
+        lines.append(
+            f"| LC-{model.upper()} | {nodes:,} | {row['edges']:,} | {row['seconds']:.3g} | {peers[0]} | {peers[1]} "
+            f"| {row['mebibytes']:,.0f} | {peers[2]} |"
+        )
+    lines.append("")
+    for model, fitted in content["exponents"].items():
+        lines.append(
+            f"LC-{model.upper()}: time grows with the nodes to the power of {fitted['seconds']:.2f}, memory above the "
+            f"{content['idle_mebibytes']:.0f} MiB of a process that only imports to {fitted['mebibytes_above_idle']:.2f}."
+        )
+    return "\n".join(lines)
+
+
+def main(folder: Path, sizes: tuple[int, ...] = SIZES) -> None:
+    content = measure(sizes)
+    write(folder, "scale", content, table(content))
+    print(table(content))
+
+
+def _child(name: str, model: str, folder: Path) -> None:
+    import torch
+    import torch_geometric  # noqa: F401
+
+    import lcgnn.methods  # noqa: F401
+
+    torch.set_num_threads(1)
+    seconds: list[float] = []
+    if name != "none":
+        step = CONTENDERS[name](model, folder)
+        step()  # compiles
+        step()  # validates for the first time
+        while len(seconds) < FEWEST or (sum(seconds) < SECONDS and len(seconds) < 100):
+            started = time.process_time()
+            step()
+            seconds.append(time.process_time() - started)
+    edges = json.loads((folder / "graph.json").read_text())["num_edges"]
+    result = {"seconds": statistics.median(seconds or [0]), "edges": edges, "mebibytes": peak_mebibytes()}
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":  # one contender, for its time and memory
+    _child(sys.argv[1], sys.argv[2], Path(sys.argv[3]))

@@ -1,0 +1,190 @@
+"""The processes of a run: how they find each other, what they tell each other, and what that costs."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from lcgnn.device import resolve_device
+from lcgnn.distributed.objectives import over_all_ranks
+from lcgnn.errors import ConfigError, RankError
+from lcgnn.objectives import Objective
+from lcgnn.ranks import Ranks
+
+# Seconds that a rank waits for the others, at the start and at every exchange.
+TIMEOUT = float(os.environ.get("LCGNN_RANK_TIMEOUT", "300"))
+
+
+@dataclass
+class Traffic:
+    """What one kind of message has cost this rank so far.
+
+    Args:
+        messages: How many exchanges.
+        sent: Bytes that this rank handed over for other ranks.
+        seconds: Spent in them, waiting for slower ranks included.
+    """
+
+    messages: int = 0
+    sent: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(eq=False)
+class World(Ranks):
+    """All ranks, seen from one of them.
+
+    Args:
+        rank: Of this process, from 0.
+        size: How many there are.
+        device: What this process computes on.
+        traffic: By kind of message.
+    """
+
+    rank: int
+    size: int
+    device: torch.device
+    traffic: dict[str, Traffic] = field(default_factory=dict)
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this is the rank that writes and prints."""
+        return self.rank == 0
+
+    def sum(self, tensor: Tensor, kind: str = "class agreement and scores") -> Tensor:
+        total = tensor.detach().to(self.device, copy=True)
+        if self.size > 1:
+            # A ring sends everything nearly twice, whatever the number of ranks.
+            sent = 2 * total.nbytes * (self.size - 1) // self.size
+            self._measured(kind, sent, lambda: dist.all_reduce(total))
+        return total
+
+    def sum_gradients(self, parameters: Iterable[Tensor]) -> None:
+        gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+        sizes = [gradient.numel() for gradient in gradients]
+        total = self.sum(torch.cat([gradient.reshape(-1) for gradient in gradients]), "weight gradients")
+        for gradient, part in zip(gradients, torch.split(total, sizes), strict=True):
+            gradient.copy_(part.view(gradient.shape))
+
+    def objective(self, objective: Objective) -> Objective:
+        return over_all_ranks(objective, self)
+
+    def send_rows(
+        self, rows: Tensor, send_counts: Sequence[int], receive_counts: Sequence[int], kind: str
+    ) -> Callable[[], Tensor]:
+        """Start sending rows, grouped by the rank that they go to; what is returned waits for the others' rows."""
+        received = rows.new_empty(sum(receive_counts), *rows.shape[1:])
+        if self.size == 1:
+            return lambda: received.copy_(rows)
+        row_bytes = rows.element_size() * rows[:1].numel() if rows.shape[0] else 0
+        sent = row_bytes * (rows.shape[0] - send_counts[self.rank])
+        work: Any = None
+
+        def start() -> None:
+            nonlocal work
+            work = dist.all_to_all_single(
+                received, rows.contiguous(), list(receive_counts), list(send_counts), async_op=True
+            )
+
+        def finish() -> Tensor:
+            self._measured(kind, 0, work.wait, messages=0)
+            return received
+
+        self._measured(kind, sent, start)
+        return finish
+
+    def gather(self, rows: Tensor, counts: Sequence[int], kind: str = "labelled rows") -> Tensor:
+        """Every rank's rows, in the order of the ranks; ``counts`` says how many each has."""
+        copies = rows.repeat(self.size, *[1] * (rows.dim() - 1))
+        return self.send_rows(copies, [rows.shape[0]] * self.size, counts, kind)()
+
+    def counts(self, count: int) -> list[int]:
+        """Every rank's count."""
+        own = torch.zeros(self.size, dtype=torch.int64)
+        own[self.rank] = count
+        return [int(item) for item in self.sum(own)]
+
+    def broadcast(self, content: bytes | None) -> bytes:
+        """What the first rank has; the others give None."""
+        size = self.total(len(content or b""))
+        data = torch.zeros(size, dtype=torch.uint8, device=self.device)
+        if content:
+            data.copy_(torch.frombuffer(bytearray(content), dtype=torch.uint8))
+        if self.size > 1 and size:
+            self._measured(
+                "checkpoints and results", size if self.is_first else 0, lambda: dist.broadcast(data, 0)
+            )
+        return bytes(data.cpu().numpy())
+
+    def gather_text(self, text: str) -> list[str]:
+        """Every rank's text."""
+        encoded = torch.frombuffer(bytearray(text.encode()), dtype=torch.uint8).to(self.device)
+        counts = self.counts(encoded.numel())
+        gathered = self.gather(encoded, counts, "settings").cpu()
+        return [bytes(item.numpy()).decode() for item in torch.split(gathered, counts)]
+
+    def _measured(self, kind: str, sent: int, action: Callable[[], object], messages: int = 1) -> None:
+        traffic = self.traffic.setdefault(kind, Traffic())
+        started = time.perf_counter()
+        try:
+            action()
+        except RuntimeError as error:
+            raise RankError(
+                f"Rank {self.rank} of {self.size} lost the others while exchanging {kind} ({_reason(error)}). "
+                "If they have ended, start all of them again: training continues from the last checkpoint."
+            ) from error
+        traffic.messages += messages
+        traffic.sent += sent
+        traffic.seconds += time.perf_counter() - started
+
+
+def is_launched() -> bool:
+    """Whether this process was started as one of several, by torchrun or in its way."""
+    return "RANK" in os.environ and "WORLD_SIZE" in os.environ
+
+
+@contextmanager
+def joined(device: str = "auto") -> Iterator[World]:
+    """Meet the other ranks that torchrun started, or be the only one where it did not."""
+    if not is_launched():
+        yield World(0, 1, resolve_device(device))
+        return
+    rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    chosen = resolve_device(device)
+    if chosen.type == "cuda":
+        chosen = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+        torch.cuda.set_device(chosen)
+    _meet(rank, size, "nccl" if chosen.type == "cuda" else "gloo")
+    try:
+        yield World(rank, size, chosen)
+    finally:
+        dist.destroy_process_group()
+
+
+def _meet(rank: int, size: int, backend: str) -> None:
+    try:
+        dist.init_process_group(backend, rank=rank, world_size=size, timeout=timedelta(seconds=TIMEOUT))
+    except KeyError as error:
+        raise ConfigError(
+            f"RANK and WORLD_SIZE are set, but not {error}. Start the ranks with torchrun."
+        ) from error
+    except (RuntimeError, ValueError) as error:
+        address = f"{os.environ.get('MASTER_ADDR')}:{os.environ.get('MASTER_PORT')}"
+        raise RankError(
+            f"Rank {rank} of {size} cannot reach the others at {address} within {TIMEOUT:g} s ({_reason(error)}). "
+            "Check that all ranks were started, that the address is the first rank's and that its port is open."
+        ) from error
+
+
+def _reason(error: Exception) -> str:
+    """The first line of an error, without torch's account of where it arose."""
+    return (str(error).splitlines() or [type(error).__name__])[0].strip().rstrip(".")
