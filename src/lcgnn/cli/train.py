@@ -148,7 +148,8 @@ def train(
     if as_json:
         print(json.dumps(summary, indent=2))
         return
-    from lcgnn.display import answers_table, summary_table
+    from lcgnn.display import summary_table
+    from lcgnn.display_graph import answers_table
 
     if tables is not None:
         console.print(answers_table(summary))
