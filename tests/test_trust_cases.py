@@ -1,4 +1,4 @@
-"""A dozen tiny generated graphs: what is said of predictions against the truth. The benchmark has 50 large ones."""
+"""A dozen tiny generated graphs: what is said of predictions against the truth. The benchmark has 50 of them."""
 
 import dataclasses
 

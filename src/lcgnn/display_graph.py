@@ -32,10 +32,8 @@ def answers_table(summary: Mapping[str, Any]) -> RenderableType:
     for row, found in list(zip(summary["classes"], expected, strict=True))[:_MOST_CLASSES]:
         cells = [f"{row['given']:,}", f"{row['predicted']:,}", _found(found)]
         table.add_row(_printable(row["name"]), *cells[: len(table.columns) - 1])
-    lines: list[RenderableType] = [table]
-    if len(summary["classes"]) > _MOST_CLASSES:
-        lines.append(Text(f"and {len(summary['classes']) - _MOST_CLASSES} more classes"))
-    return Group(*lines, *(Text(sentence) for sentence in summary.get("expected", {}).get("words", [])))
+    left = len(summary["classes"]) - _MOST_CLASSES
+    return Group(table, Text(f"and {left} more classes")) if left > 0 else table
 
 
 def _found(expected: Mapping[str, Any] | None) -> str:

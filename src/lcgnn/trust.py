@@ -246,7 +246,7 @@ class Assessment:
             )
         return (
             f"Probabilities are calibrated on these labels (temperature {calibration.temperature:.2f}): they "
-            f"were off by {_points(before)} on average, and are by {_points(after)} now."
+            f"were off by {_points(before)} on average, now by {_points(after)}."
         )
 
 

@@ -155,6 +155,8 @@ def train(
         console.print(answers_table(summary))
     if summary["mean"] is not None:
         console.print(summary_table(summary))
+    for sentence in summary.get("expected", {}).get("words", []):
+        console.print(sentence, markup=False)
     if tables is not None:
         console.print(f"Predictions: {summary['predictions'][0]}", soft_wrap=True, markup=False)
         if session.can_predict:
