@@ -36,6 +36,7 @@ ROOMS = (
     "experiments",
     "report",
     "display",
+    "display_graph",
     "cli",
     "__main__",
 )

@@ -155,12 +155,15 @@ def train(
     if as_json:
         print(json.dumps(summary, indent=2))
         return
-    from lcgnn.display import answers_table, communication_table, summary_table
+    from lcgnn.display import communication_table, summary_table
+    from lcgnn.display_graph import answers_table
 
     if tables is not None:
         console.print(answers_table(summary))
     if summary["mean"] is not None:
         console.print(summary_table(summary))
+    for sentence in summary.get("expected", {}).get("words", []):
+        console.print(sentence, markup=False)
     if crew is not None and crew.world.size > 1:
         console.print(communication_table(summary["communication"]))
     if tables is not None:
