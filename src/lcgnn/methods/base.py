@@ -163,7 +163,9 @@ def entries() -> tuple[Entry, ...]:
 def entry(name: str) -> Entry:
     """The entry of a name; an unknown one is answered with the nearest there is."""
     if name not in _REGISTRY:
-        near = difflib.get_close_matches(name.lower(), _REGISTRY, n=1, cutoff=0.5)
+        near = difflib.get_close_matches(name.lower(), _REGISTRY, n=3, cutoff=0.5)
+        # Of names that are equally near, the one with the same letters is meant.
+        near.sort(key=lambda other: sorted(other) != sorted(name.lower()))
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise ConfigError(f"There is no method {name!r}.{hint} 'lcgnn methods' lists all of them.")
     return _REGISTRY[name]
