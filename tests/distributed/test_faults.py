@@ -38,7 +38,7 @@ TRAIN = [
 def trained(tmp_path_factory: pytest.TempPathFactory, small_graph) -> Path:
     """A folder with the graph, two and three parts of it, and ``one``, what a single process made of it."""
     folder = tmp_path_factory.mktemp("trained")
-    graph, split = small_graph(named=True)
+    graph, split = small_graph()
     save_arrays(graph, split, folder / "graph")
     for size in (2, 3):
         write_parts(folder / f"parts-{size}", graph, split, size, {**DESCRIBED, "checksum": graph.checksum})
@@ -126,7 +126,7 @@ def test_two_hosts_train_together_and_survive_a_cut_cable(trained: Path, tmp_pat
 def assert_same_result(folder: Path, expected: Path) -> None:
     """Curves to 1e-5 where a file has six digits, the same labels, the same accuracies."""
     for name, text_columns in (("metrics.csv", 1), ("predictions.csv", 4)):
-        rows, others = (list(csv.reader((place / name).open())) for place in (folder, expected))
+        rows, others = (list(csv.reader((place / name).read_text().splitlines())) for place in (folder, expected))
         assert [row[: min(text_columns, 2)] for row in rows] == [row[: min(text_columns, 2)] for row in others]
         numbers = (np.array([row[text_columns:] for row in table[1:]], dtype=float) for table in (rows, others))
         np.testing.assert_allclose(*numbers, atol=1e-5, rtol=1e-5)
