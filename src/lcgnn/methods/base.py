@@ -71,6 +71,7 @@ class Context:
         first_phase: Keeps the state after the first of several phases, for fits that have it in common.
         progress: Called after every epoch.
         ranks: The processes that hold the rest of the graph.
+        parts: Above 1, hold only one of so many parts of the graph in memory at a time.
     """
 
     device: str = "auto"
@@ -78,6 +79,7 @@ class Context:
     first_phase: CheckpointFile | None = None
     progress: Callable[[Progress], None] | None = None
     ranks: Ranks = ALONE
+    parts: int = 1
 
 
 @dataclass(frozen=True)
@@ -162,7 +164,9 @@ def entries() -> tuple[Entry, ...]:
 def entry(name: str) -> Entry:
     """The entry of a name; an unknown one is answered with the nearest there is."""
     if name not in _REGISTRY:
-        near = difflib.get_close_matches(name.lower(), _REGISTRY, n=1, cutoff=0.5)
+        near = difflib.get_close_matches(name.lower(), _REGISTRY, n=3, cutoff=0.5)
+        # Of names that are equally near, the one with the same letters is meant.
+        near.sort(key=lambda other: sorted(other) != sorted(name.lower()))
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise ConfigError(f"There is no method {name!r}.{hint} 'lcgnn methods' lists all of them.")
     return _REGISTRY[name]
