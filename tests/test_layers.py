@@ -38,6 +38,7 @@ ROOMS = (
     "experiments",
     "report",
     "display",
+    "display_graph",
     "cli",
     "__main__",
 )

@@ -54,8 +54,8 @@ class TwoPhase(Method):
         "accuracy",
         "Which epoch to keep: by validation accuracy, by validation loss, or the last (needs no validation).",
     )
-    learning_rate: float = setting(0.01, "Adam's learning rate.")
-    weight_decay: float = setting(5e-4, "L2 penalty on all parameters.")
+    learning_rate: float = setting(0.01, "Adam's learning rate.", at_least=0)
+    weight_decay: float = setting(5e-4, "L2 penalty on all parameters.", at_least=0)
 
     by_ranks: ClassVar[bool] = False
     """Whether the network can be trained on a part of a graph, with the boundary rows fetched from others."""
