@@ -18,7 +18,7 @@ from lcgnn.methods import Context, create
 from lcgnn.methods.lc import TwoPhase
 
 # Epochs of either phase, by method.
-EPOCHS = {"lc-gcn": 25, "lc-gat": 25, "gcn-adjacency": 5, "lc-mlp": 5}
+EPOCHS = {"lc-gcn": 25, "lc-gat": 25, "gcn-adjacency": 5, "lc-sgc": 5, "lc-mlp": 5}
 # World size, features, kernels: the usual ones, those without, those for large graphs.
 CASES = (
     (4, "dense", "fused"),

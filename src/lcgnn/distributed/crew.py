@@ -88,7 +88,7 @@ class Crew:
         """
         if not isinstance(method, TwoPhase) or not method.by_ranks:
             raise ConfigError(
-                f"{name} cannot train on a graph in parts. gcn, gat and mlp can, with lc- or without."
+                f"{name} cannot train on a graph in parts. gcn, gat, sgc and mlp can, with lc- or without."
             )
         order = {
             "method": name,
