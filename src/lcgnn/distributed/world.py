@@ -173,6 +173,8 @@ def joined(device: str = "auto") -> Iterator[World]:
     if chosen.type == "cuda":
         chosen = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
         torch.cuda.set_device(chosen)
+    # As everywhere in lcgnn a process has one thread, so that all ranks take the same time.
+    torch.set_num_threads(1)
     meet(rank, size, "nccl" if chosen.type == "cuda" else "gloo")
     try:
         yield World(rank, size, chosen)
