@@ -22,28 +22,30 @@ Costs = dict[str, dict[str, float]]
 
 NUM_NODES = 1_000_000
 # Turns that one process and two take, and epochs that are timed in each after those that fill caches.
-TURNS = {"lc-gcn": 3, "lc-gat": 1}
-EPOCHS = {"lc-gcn": 6, "lc-gat": 2}
-WARM = 2
+METHOD, TURNS = "lc-gcn", 3
+EPOCHS, WARM = 6, 2
 
 
-def timed(method: str, fit: Callable[..., Any], traffic: Callable[[], Costs] = dict) -> dict[str, Any]:
+def timed(fit: Callable[..., Any], traffic: Callable[[], Costs] = dict) -> dict[str, Any]:
     """Seconds of every epoch with label consistency, and what its messages cost, from the progress of a fit."""
     from lcgnn.methods import Context, create
 
     ends: list[float] = []
+    work: list[float] = []
     costs: list[Costs] = []
 
     def note(progress: Any) -> None:
         if progress.phase == "label consistency":
             ends.append(time.perf_counter())
+            work.append(time.process_time())
             costs.append(traffic())
 
-    settings = {"base_epochs": 1, "base_stop_window": 0, "epochs": EPOCHS[method] + WARM}
-    found = fit(create(method, **settings), Context("cpu", progress=note))
+    settings = {"base_epochs": 1, "base_stop_window": 0, "epochs": EPOCHS + WARM}
+    found = fit(create(METHOD, **settings), Context("cpu", progress=note))
     return {
         "seconds": [after - before for before, after in itertools.pairwise(ends[WARM - 1 :])],
-        "messages": per_epoch(costs[WARM - 1], costs[-1], EPOCHS[method]),
+        "cpu": [after - before for before, after in itertools.pairwise(work[WARM - 1 :])],
+        "messages": per_epoch(costs[WARM - 1], costs[-1], EPOCHS),
         "losses": found.stages[-1].history[:, 0].tolist(),
     }
 
@@ -57,15 +59,15 @@ def per_epoch(before: Costs, after: Costs, epochs: int) -> Costs:
     }
 
 
-def alone(method: str, folder: Path) -> dict[str, Any]:
+def alone(folder: Path) -> dict[str, Any]:
     """By one process, as ``lcgnn train`` does it."""
     from lcgnn.datasets.arrays import load_arrays
 
     graph, split = load_arrays(folder)
-    return timed(method, lambda created, context: created.fit(graph, split, 0, context))
+    return timed(lambda created, context: created.fit(graph, split, 0, context))
 
 
-def together(method: str, folder: Path) -> dict[str, Any] | None:
+def together(folder: Path) -> dict[str, Any] | None:
     """By all ranks; the first one has the figures."""
     from lcgnn.distributed.crew import at_work
     from lcgnn.distributed.parted import load_parted
@@ -76,8 +78,7 @@ def together(method: str, folder: Path) -> dict[str, Any] | None:
             return None
         _, split = load_parted(parts)
         return timed(
-            method,
-            lambda created, context: crew.fit(method, created, split, 0, context),
+            lambda created, context: crew.fit(METHOD, created, split, 0, context),
             lambda: {kind: dataclasses.asdict(cost) for kind, cost in crew.world.traffic.items()},
         )
 
@@ -102,11 +103,11 @@ def cut(folder: Path, num_parts: int) -> dict[str, Any]:
     }
 
 
-def run(method: str, folder: Path, ranks: int) -> dict[str, Any]:
+def run(folder: Path, ranks: int) -> dict[str, Any]:
     """One measurement in fresh processes."""
     launcher = [] if ranks == 1 else ["-m", "torch.distributed.run", f"--nproc-per-node={ranks}"]
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", *launcher, "-m", "benchmarks.ranks", method, str(folder)],
+        [sys.executable, "-W", "ignore", *launcher, "-m", "benchmarks.ranks", str(folder)],
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
@@ -120,56 +121,50 @@ def main(out: Path, num_nodes: int = NUM_NODES) -> None:
     """Measure one process and two in turn, print the table and write it down."""
     folder = graph_folder(num_nodes)
     graph = cut(folder, 2)
-    rows = []
-    for method, count in TURNS.items():
-        turns = [[run(method, folder, ranks) for ranks in (1, 2)] for _ in range(count)]
-        rows.append(row(method, turns))
-        print(rows[-1], flush=True)
+    measured = summarized([[run(folder, ranks) for ranks in (1, 2)] for _ in range(TURNS)])
     described = machine()
-    write(out, "ranks", {"machine": described, "graph": graph, "rows": rows}, markdown(graph, rows, described))
+    table = markdown(graph, measured, described)
+    print(table)
+    write(out, "ranks", {"machine": described, "graph": graph, **measured}, table)
 
 
-def row(method: str, turns: list[list[dict[str, Any]]]) -> dict[str, Any]:
-    """The medians over all turns, the speed-up of every turn, and how far the losses lie apart."""
-    medians = [[statistics.median(measured["seconds"]) for measured in turn] for turn in turns]
+def summarized(turns: list[list[dict[str, Any]]]) -> dict[str, Any]:
+    """The medians of every turn for one process and two, and how far their losses lie apart."""
     one, two = turns[-1]
     return {
-        "method": method,
-        "one": statistics.median(turn[0] for turn in medians),
-        "two": statistics.median(turn[1] for turn in medians),
-        "speed_up": [round(turn[0] / turn[1], 3) for turn in medians],
-        "largest_difference_of_losses": max(abs(a - b) for a, b in zip(one["losses"], two["losses"], strict=True)),
+        "method": METHOD,
+        "seconds": [[statistics.median(item["seconds"]) for item in turn] for turn in turns],
+        "cpu": [[statistics.median(item["cpu"]) for item in turn] for turn in turns],
+        "losses_differ_by": max(abs(a - b) for a, b in zip(one["losses"], two["losses"], strict=True)),
         "messages": two["messages"],
     }
 
 
-def markdown(graph: dict[str, Any], rows: list[dict[str, Any]], described: dict[str, Any]) -> str:
+def markdown(graph: dict[str, Any], measured: dict[str, Any], described: dict[str, Any]) -> str:
+    boundary = " and ".join(f"{count:,}" for count in graph["boundary"])
+    turns = zip(measured["seconds"], measured["cpu"], strict=True)
     lines = [
         "# Two processes on one graph",
         "",
-        f"Seconds an epoch (training and validation, label consistency) on {graph['nodes']:,} nodes and "
-        f"{graph['edges']:,} edges; {graph['cut_edges']:,} edges lie between the two parts, which need the rows "
-        f"of {' and '.join(f'{count:,}' for count in graph['boundary'])} of each other's nodes. One thread a "
-        "process. Written by `python -m benchmarks ranks`.",
+        f"An epoch of {METHOD} (training and validation) on {graph['nodes']:,} nodes and {graph['edges']:,} edges, "
+        f"by one process and by two, one thread each. {graph['cut_edges']:,} edges lie between the two parts, which "
+        f"need the rows of {boundary} of each other's nodes. Losses differ by at most "
+        f"{measured['losses_differ_by']:.1e}. Written by `python -m benchmarks ranks`.",
         "",
-        "| method | one process | two processes | speed-up, each turn | losses differ by |",
-        "|---|---|---|---|---|",
+        "| turn | one process | two processes | speed-up | processor time, one | of each of two |",
+        "|---|---|---|---|---|---|",
         *(
-            f"| {item['method']} | {item['one']:.2f} s | {item['two']:.2f} s | "
-            f"{', '.join(f'{value:.2f}' for value in item['speed_up'])} | "
-            f"{item['largest_difference_of_losses']:.1e} |"
-            for item in rows
+            f"| {turn} | {one:.2f} s | {two:.2f} s | {one / two:.2f} | {cpu_of_one:.2f} s | {cpu_of_two:.2f} s |"
+            for turn, ((one, two), (cpu_of_one, cpu_of_two)) in enumerate(turns, start=1)
         ),
         "",
         "What the first process sends in an epoch, and how long that takes, waiting for the other one included:",
         "",
-        "| method | message | number | sent | time |",
-        "|---|---|---|---|---|",
+        "| message | number | sent | time |",
+        "|---|---|---|---|",
         *(
-            f"| {item['method']} | {kind} | {cost['messages']:.1f} | {cost['sent'] / 1e6:.3f} MB | "
-            f"{1e3 * cost['seconds']:.1f} ms |"
-            for item in rows
-            for kind, cost in item["messages"].items()
+            f"| {kind} | {cost['messages']:.1f} | {cost['sent'] / 1e6:.3f} MB | {1e3 * cost['seconds']:.1f} ms |"
+            for kind, cost in measured["messages"].items()
         ),
         "",
         f"Machine: {in_words(described)}.",
@@ -177,15 +172,15 @@ def markdown(graph: dict[str, Any], rows: list[dict[str, Any]], described: dict[
     return "\n".join(lines)
 
 
-def measure_here(method: str, folder: Path) -> None:
+def measure_here(folder: Path) -> None:
     """What a fresh process does."""
     import torch
 
     torch.set_num_threads(1)
-    found = together(method, folder) if "RANK" in os.environ else alone(method, folder)
+    found = together(folder) if "RANK" in os.environ else alone(folder)
     if found is not None:
         print(json.dumps(found))
 
 
 if __name__ == "__main__":
-    measure_here(sys.argv[1], Path(sys.argv[2]))
+    measure_here(Path(sys.argv[1]))
