@@ -146,9 +146,9 @@ def markdown(graph: dict[str, Any], measured: dict[str, Any], described: dict[st
     lines = [
         "# Two processes on one graph",
         "",
-        f"An epoch of {METHOD} (training and validation) on {graph['nodes']:,} nodes and {graph['edges']:,} edges, "
-        f"by one process and by two, one thread each. {graph['cut_edges']:,} edges lie between the two parts, which "
-        f"need the rows of {boundary} of each other's nodes. Losses differ by at most "
+        f"An epoch of {METHOD} (training and validation) on {graph['nodes']:,} nodes and {graph['edges']:,} "
+        f"edges, by one process and by two, one thread each. {graph['cut_edges']:,} edges lie between the two "
+        f"parts, which need the rows of {boundary} of each other's nodes. Losses differ by at most "
         f"{measured['losses_differ_by']:.1e}. Written by `python -m benchmarks ranks`.",
         "",
         "| turn | one process | two processes | speed-up | processor time, one | of each of two |",
