@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from lcgnn.diagnosis import Agreement, Diagnosis, diagnose, verdict
-from lcgnn.display import diagnosis_view
+from lcgnn.display_graph import diagnosis_view
 from lcgnn.graph import Graph
 from lcgnn.report.plots import save_diagnosis
 

@@ -194,13 +194,13 @@ def verdict(diagnosis: Diagnosis) -> list[str]:
     """Whether label consistency is likely to help, and why, a sentence each."""
     sentences = [_first_sentence(diagnosis)]
     per_class = diagnosis.labelled / diagnosis.classes
-    if per_class <= _MANY_LABELS:
-        sentences.append(f"With {per_class:.0f} labels a class on average, there is room for it to help.")
-    else:
+    if per_class > _MANY_LABELS:
         sentences.append(
             f"With {per_class:.0f} labels a class on average, the network alone may do as well: "
             "compare --method gcn."
         )
+    elif (diagnosis.beyond_chance or 0) >= _WEAK:
+        sentences.append(f"With {per_class:.0f} labels a class on average, there is room for it to help.")
     if diagnosis.out_of_reach:
         share = diagnosis.out_of_reach / diagnosis.nodes
         sentences.append(

@@ -14,11 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from lcgnn.diagnosis import Agreement, Diagnosis
     from lcgnn.experiments.board import Board
-
-# Rows of a table of classes.
-_MOST_CLASSES = 30
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
@@ -92,7 +88,7 @@ def time_left(elapsed: float, share: float) -> str:
 
 def result_line(result: Mapping[str, Any], console: Console, before: str = "") -> None:
     """One line for a run that has finished."""
-    stages = ", ".join(f"{stage['name']} {_percent(stage['test_accuracy'])}" for stage in result["stages"])
+    stages = ", ".join(f"{stage['name']} {percent(stage['test_accuracy'])}" for stage in result["stages"])
     measured = f"test accuracy {stages}" if result["stages"][-1]["test_accuracy"] is not None else "trained"
     console.print(
         f"{before}seed {result['seed']}: {measured}  [dim]({result['seconds']:.1f} s)[/dim]",
@@ -123,7 +119,7 @@ def summary_table(summary: Mapping[str, Any]) -> RenderableType:
             stage["method"],
             _mean_std(stage["mean"], stage["std"] if several else None),
             "" if stage["paper"] is None else _mean_std(stage["paper"]["mean"], stage["paper"]["std"], 1),
-            _percent(sum(validation) / len(validation), sign="") if validation else "",
+            percent(sum(validation) / len(validation), sign="") if validation else "",
         )
     lines: list[RenderableType] = [table]
     if "difference" in summary:
@@ -139,32 +135,6 @@ def summary_table(summary: Mapping[str, Any]) -> RenderableType:
     return Group(*lines)
 
 
-def answers_table(summary: Mapping[str, Any]) -> RenderableType:
-    """How many nodes of the user's graph were given each class, how many are predicted, and what to expect."""
-    table = Table(
-        title=_printable(f"{summary['dataset']}, {summary['method']}"), title_justify="left", title_style="bold"
-    )
-    table.add_column("class")
-    table.add_column("given", justify="right")
-    table.add_column("predicted", justify="right")
-    expected = summary.get("expected", {}).get("by_class", [None] * len(summary["classes"]))
-    if any(expected):
-        table.add_column("of 100 such nodes\nfound (interval)", justify="right")
-    for row, found in list(zip(summary["classes"], expected, strict=True))[:_MOST_CLASSES]:
-        cells = [f"{row['given']:,}", f"{row['predicted']:,}", _found(found)]
-        table.add_row(_printable(row["name"]), *cells[: len(table.columns) - 1])
-    lines: list[RenderableType] = [table]
-    if len(summary["classes"]) > _MOST_CLASSES:
-        lines.append(Text(f"and {len(summary['classes']) - _MOST_CLASSES} more classes"))
-    return Group(*lines, *(Text(sentence) for sentence in summary.get("expected", {}).get("words", [])))
-
-
-def _found(expected: Mapping[str, Any] | None) -> str:
-    if expected is None:
-        return "too few labels"
-    return f"{100 * expected['accuracy']:.0f} ({100 * expected['low']:.0f} to {100 * expected['high']:.0f})"
-
-
 def communication_table(communication: Mapping[str, Any]) -> RenderableType:
     """What the ranks told each other, an epoch and a rank on average."""
     table = Table(title=f"{communication['ranks']} processes, {communication['epochs']:,} epochs", box=None)
@@ -175,55 +145,6 @@ def communication_table(communication: Mapping[str, Any]) -> RenderableType:
             kind, f"{cost['messages']:.1f}", f"{cost['bytes'] / 1e3:,.1f} kB", f"{cost['seconds'] * 1e3:,.2f} ms"
         )
     return table
-
-
-def diagnosis_view(name: str, diagnosis: Diagnosis) -> RenderableType:
-    """A graph before training: sizes, classes, and the verdict."""
-    from lcgnn.diagnosis import verdict
-
-    sizes = Table.grid(padding=(0, 2))
-    degree = diagnosis.degree
-    for what, value in (
-        ("nodes", f"{diagnosis.nodes:,}"),
-        ("edges", f"{diagnosis.edges:,}"),
-        ("features", f"{diagnosis.features:,}"),
-        ("classes", f"{diagnosis.classes:,}"),
-        ("labelled", f"{diagnosis.labelled:,} ({diagnosis.labelled / diagnosis.nodes:.1%})"),
-        ("components", f"{diagnosis.components:,}, largest: {diagnosis.largest_component:.1%} of the nodes"),
-        ("isolated nodes", f"{diagnosis.isolated:,}"),
-        ("neighbours", f"{degree['least']:.0f} to {degree['highest']:.0f}, median {degree['median']:.0f}, "
-                       f"mean {degree['mean']:.1f}"),
-        ("same label, by edge", _agreement(diagnosis.by_edge)),
-        ("same label, by node", _percent(diagnosis.by_node)),
-        ("same label, two steps", _agreement(diagnosis.by_two_steps)),
-    ):  # fmt: skip
-        sizes.add_row(what, value)
-    words = [Text(sentence) for sentence in verdict(diagnosis)]
-    return Group(_printable(name, "bold"), sizes, _classes_table(diagnosis), *words)
-
-
-def _printable(text: str, style: str = "") -> Text:
-    """A user's text as it stands, but for characters that would command the terminal."""
-    return Text("".join(character if character.isprintable() else "?" for character in text), style)
-
-
-def _agreement(agreement: Agreement) -> str:
-    if agreement.share is None or agreement.by_chance is None:
-        return "- (no pair of labelled nodes)"
-    return f"{agreement.share:.1%} of {agreement.pairs:,} pairs ({agreement.by_chance:.1%} by chance)"
-
-
-def _classes_table(diagnosis: Diagnosis) -> RenderableType:
-    table = Table()
-    table.add_column("class")
-    table.add_column("labels", justify="right")
-    table.add_column("share", justify="right")
-    table.add_column("labelled neighbours of the same class", justify="right")
-    for row in diagnosis.by_class[:_MOST_CLASSES]:
-        share = row.labels / max(diagnosis.labelled, 1)
-        table.add_row(_printable(row.name), f"{row.labels:,}", f"{share:.1%}", _percent(row.consistency))
-    left = len(diagnosis.by_class) - _MOST_CLASSES
-    return Group(table, Text(f"and {left} more classes")) if left > 0 else table
 
 
 def comparison_table(summaries: Sequence[Mapping[str, Any]]) -> Table:
@@ -319,7 +240,8 @@ def settings_table(rows: Sequence[tuple[str, str, str]]) -> Table:
     return table
 
 
-def _percent(value: float | None, sign: str = " %") -> str:
+def percent(value: float | None, sign: str = " %") -> str:
+    """A share in percent with one digit; a dash for none."""
     return "-" if value is None else f"{100 * value:.1f}{sign}"
 
 

@@ -81,7 +81,8 @@ def inspect(
     """
     from lcgnn.datasets import load
     from lcgnn.diagnosis import diagnose
-    from lcgnn.display import diagnosis_view, err, out
+    from lcgnn.display import err, out
+    from lcgnn.display_graph import diagnosis_view
     from lcgnn.report.plots import save_diagnosis
 
     named = (id_column, label_column, source_column, target_column, weight_column)

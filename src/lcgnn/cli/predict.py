@@ -44,8 +44,9 @@ def predict(
 
     Example: lcgnn predict my_run my_graph/ --out predictions.csv
     """
-    from lcgnn.display import answers_table, err
+    from lcgnn.display import err
     from lcgnn.display import out as console
+    from lcgnn.display_graph import answers_table
     from lcgnn.experiments.predict import check_output
     from lcgnn.experiments.predict import predict as carry_out
 

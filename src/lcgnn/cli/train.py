@@ -100,6 +100,12 @@ def train(
     workers: Annotated[
         int | None, typer.Option(help="Processes to train in, one thread each. [default: one a core]")
     ] = None,
+    parts: Annotated[
+        int,
+        typer.Option(
+            help="Hold only one of so many parts of the graph in memory at a time; slower, with the same result."
+        ),
+    ] = 1,
     out: Annotated[Path | None, typer.Option(help="Folder for the results. [default: a folder in runs/]")] = None,
     predictions: Annotated[str, typer.Option(help="Format of the predictions: 'csv' or 'parquet'.")] = "csv",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the table.")] = False,
@@ -130,6 +136,8 @@ def train(
     if not estimate and folds:
         raise ConfigError(f"--no-estimate and --folds {folds} contradict each other. Leave one of them out.")
     with crew_for(context, dataset, device) as (graph, crew):
+        if crew is not None and parts > 1:
+            raise ConfigError("Under torchrun every process holds a part already. Leave out --parts.")
         tables = tables_of(graph, named, ignore_column)
         if tables is None:
             fetch(graph, err)
@@ -146,6 +154,7 @@ def train(
             workers=workers if crew is None else 1,
             prediction_format=predictions,  # type: ignore[arg-type]
             folds=folds if estimate else 0,
+            parts=parts,
         )
         print_notes(session.notes)
         summary = run_session(session, err)
@@ -155,12 +164,15 @@ def train(
     if as_json:
         print(json.dumps(summary, indent=2))
         return
-    from lcgnn.display import answers_table, communication_table, summary_table
+    from lcgnn.display import communication_table, summary_table
+    from lcgnn.display_graph import answers_table
 
     if tables is not None:
         console.print(answers_table(summary))
     if summary["mean"] is not None:
         console.print(summary_table(summary))
+    for sentence in summary.get("expected", {}).get("words", []):
+        console.print(sentence, markup=False)
     if crew is not None and crew.world.size > 1:
         console.print(communication_table(summary["communication"]))
     if tables is not None:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
-import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any
 
 import torch
@@ -18,13 +15,11 @@ from torch import Tensor
 
 from lcgnn.device import resolve_device
 from lcgnn.distributed.launch import is_launched
+from lcgnn.distributed.meeting import meet, reason
 from lcgnn.distributed.objectives import over_all_ranks
-from lcgnn.errors import ConfigError, RankError
+from lcgnn.errors import RankError
 from lcgnn.objectives import Objective
 from lcgnn.ranks import Ranks
-
-# Seconds that a rank waits for the others, at the start and at every exchange.
-TIMEOUT = float(os.environ.get("LCGNN_RANK_TIMEOUT", "300"))
 
 BOUNDARY_ROWS = "boundary rows"
 LABELLED_ROWS = "labelled rows"
@@ -153,7 +148,7 @@ class World(Ranks):
             action()
         except RuntimeError as error:
             raise RankError(
-                f"Rank {self.rank} of {self.size} lost the others while exchanging {kind} ({_reason(error)}). "
+                f"Rank {self.rank} of {self.size} lost the others while exchanging {kind} ({reason(error)}). "
                 "If they have ended, start all of them again: training continues from the last checkpoint."
             ) from error
         traffic.messages += messages
@@ -172,43 +167,8 @@ def joined(device: str = "auto") -> Iterator[World]:
     if chosen.type == "cuda":
         chosen = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
         torch.cuda.set_device(chosen)
-    _meet(rank, size, "nccl" if chosen.type == "cuda" else "gloo")
+    meet(rank, size, "nccl" if chosen.type == "cuda" else "gloo")
     try:
         yield World(rank, size, chosen)
     finally:
         dist.destroy_process_group()
-
-
-def _meet(rank: int, size: int, backend: str) -> None:
-    address, port = os.environ.get("MASTER_ADDR", ""), os.environ.get("MASTER_PORT", "")
-    if not address or not port.isdigit():
-        raise ConfigError("RANK and WORLD_SIZE are set, but not MASTER_ADDR and MASTER_PORT. Use torchrun.")
-    try:
-        if rank:
-            _wait_for(address, int(port))
-        dist.init_process_group(backend, rank=rank, world_size=size, timeout=timedelta(seconds=TIMEOUT))
-    except (OSError, RuntimeError, ValueError) as error:
-        raise RankError(
-            f"Rank {rank} of {size} cannot reach the others at {address}:{port} within {TIMEOUT:g} s "
-            f"({_reason(error)}). Check that all ranks were started, that the address is the first rank's and "
-            "that its port is open."
-        ) from error
-
-
-def _wait_for(address: str, port: int) -> None:
-    """Until somebody listens there. torch would try several times over, each as long as all may take."""
-    deadline = time.monotonic() + TIMEOUT
-    while True:
-        try:
-            socket.create_connection((address, port), timeout=max(deadline - time.monotonic(), 0.1)).close()
-            return
-        except OSError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
-
-
-def _reason(error: Exception) -> str:
-    """What an error says, without where in torch's sources it arose and what torch makes of it."""
-    first_line = (str(error).splitlines() or [type(error).__name__])[0]
-    return re.sub(r"^(\[\S+:\d+\] )+|\. This is typically caused by .*$", "", first_line).strip().rstrip(".")

@@ -163,6 +163,7 @@ def execute(
     device: str = "auto",
     prediction_format: PredictionFormat = "csv",
     temperature: float = 1.0,
+    parts: int = 1,
     progress: ProgressCallback | None = None,
 ) -> dict[str, Any]:
     """Carry out a run in a folder of its own and return its record; one that has its record is not repeated.
@@ -176,7 +177,7 @@ def execute(
     if finished and finished.get("temperature", 1.0) == temperature:
         return finished
     checkpoint = run.checkpoint(folder / "checkpoint.safetensors")
-    fit = run.fit(Context(device, checkpoint, progress=progress))
+    fit = run.fit(Context(device, checkpoint, progress=progress, parts=parts))
     record = {**run.measured(fit), "temperature": temperature}
     graph, split = run.data
     run.model(fit, temperature).save(folder / MODEL_FILE)

@@ -27,7 +27,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from lcgnn.kernels import fused
-from lcgnn.kernels.attention_rows import AttendRows
+from lcgnn.kernels.attention_rows import AttendRows, shift_numbers
 from lcgnn.kernels.attention_scores import NEGATIVE_SLOPE, add_score_gradients, fill_scores
 from lcgnn.kernels.csr import csr_tensor
 from lcgnn.kernels.dropout import NO_DROPOUT, Dropout
@@ -35,7 +35,6 @@ from lcgnn.kernels.jit import compiled, exp, inlined, random_bits
 
 # From so many pairs on, nothing is kept for each of them.
 _MANY_PAIRS = 2**22
-_NO_SHIFTS = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +63,7 @@ class Pairs:
     @property
     def shift_numbers(self) -> NDArray[np.int64]:
         """The shifts as the compiled kernels take them: none for the whole graph."""
-        return _NO_SHIFTS if self.shifts is None else self.shifts.numpy()
+        return shift_numbers(None if self.shifts is None else self.shifts.numpy())
 
     def mask(self, dropout: Dropout) -> Tensor:
         """(P,) the mask of every pair."""
@@ -95,13 +94,13 @@ class Neighbourhood:
     shifts: NDArray[np.int64] | None = None
     _pairs: dict[int, Pairs] = field(default_factory=dict)
 
-    def num_pairs(self, heads: int) -> int:
-        """How many pairs ``pairs`` has."""
-        return int(self.pattern.nnz) * heads
-
     def extended(self, rows: Tensor) -> Tensor:
         """(N, D) the rows of all nodes of the pattern, given those of the nodes that attend."""
         return rows
+
+    def num_pairs(self, heads: int) -> int:
+        """How many pairs ``pairs`` has."""
+        return int(self.pattern.nnz) * heads
 
     def pairs(self, heads: int) -> Pairs:
         """The pairs of the graph in which every node appears once a head."""
@@ -158,16 +157,15 @@ def attend(
     """
     heads, width = source_weight.shape
     hidden = neighbourhood.extended(projected).reshape(-1, width)  # (N H, D)
+    weights = source_weight, target_weight
     attended: Tensor
-    fast = fused(projected, source_weight, target_weight)
-    if fast and neighbourhood.shifts is None and neighbourhood.num_pairs(heads) >= _MANY_PAIRS:
-        attended = AttendRows.apply(hidden, source_weight, target_weight, neighbourhood.pattern, dropout)  # type: ignore[no-untyped-call]
-        return attended.view(projected.shape)
-    pairs = neighbourhood.pairs(heads)
-    if fast:
-        attended = _Attend.apply(hidden, source_weight, target_weight, pairs, dropout)  # type: ignore[no-untyped-call]
+    if not fused(projected, *weights):
+        attended = _attend_plain(hidden, *weights, neighbourhood.pairs(heads), dropout)
+    elif neighbourhood.num_pairs(heads) < _MANY_PAIRS:
+        attended = _Attend.apply(hidden, *weights, neighbourhood.pairs(heads), dropout)  # type: ignore[no-untyped-call]
     else:
-        attended = _attend_plain(hidden, source_weight, target_weight, pairs, dropout)
+        pattern, shifts = neighbourhood.pattern, shift_numbers(neighbourhood.shifts)
+        attended = AttendRows.apply(hidden, *weights, pattern, shifts, dropout)  # type: ignore[no-untyped-call]
     return attended.view(-1, heads * width)[: projected.shape[0]]
 
 

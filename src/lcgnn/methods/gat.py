@@ -27,11 +27,11 @@ class GATMethod(TwoPhase):
         100, "Stop the first phase when the validation loss exceeds its mean over so many epochs; 0: never."
     )
     epochs: int = setting(2000, "Epochs of the second phase.")
-    learning_rate: float = setting(0.005, "Adam's learning rate.")
-    hidden: int = setting(8, "Width of each head of the first layer.")
-    heads: int = setting(8, "Attention heads of the first layer.")
-    output_heads: int = setting(1, "Attention heads of the second layer, which are averaged.")
-    dropout: float = setting(0.6, "Dropout rate on input, hidden layer and attention.")
+    learning_rate: float = setting(0.005, "Adam's learning rate.", at_least=0)
+    hidden: int = setting(8, "Width of each head of the first layer.", at_least=1)
+    heads: int = setting(8, "Attention heads of the first layer.", at_least=1)
+    output_heads: int = setting(1, "Attention heads of the second layer, which are averaged.", at_least=1)
+    dropout: float = setting(0.6, "Dropout rate on input, hidden layer and attention.", at_least=0, below=1)
 
     def network(self, num_features: int, num_classes: int, generator: torch.Generator) -> GAT:
         return GAT(

@@ -19,8 +19,8 @@ class GCNMethod(TwoPhase):
 
     by_ranks: ClassVar[bool] = True
 
-    hidden: int = setting(16, "Width of the hidden layer.")
-    dropout: float = setting(0.5, "Dropout rate on the hidden layer.")
+    hidden: int = setting(16, "Width of the hidden layer.", at_least=1)
+    dropout: float = setting(0.5, "Dropout rate on the hidden layer.", at_least=0, below=1)
 
     def network(self, num_features: int, num_classes: int, generator: torch.Generator) -> GCN:
         return GCN(num_features, num_classes, hidden=self.hidden, dropout=self.dropout, generator=generator)

@@ -32,9 +32,9 @@ class MLPMethod(TwoPhase):
     base_stop_window: int = setting(
         0, "Stop the first phase when the validation loss exceeds its mean over so many epochs; 0: never."
     )
-    hidden: int = setting(16, "Width of the hidden layer.")
-    dropout: float = setting(0.5, "Dropout rate on the hidden layer.")
-    input_dropout: float = setting(0.5, "Dropout rate on the features.")
+    hidden: int = setting(16, "Width of the hidden layer.", at_least=1)
+    dropout: float = setting(0.5, "Dropout rate on the hidden layer.", at_least=0, below=1)
+    input_dropout: float = setting(0.5, "Dropout rate on the features.", at_least=0, below=1)
 
     def network(self, num_features: int, num_classes: int, generator: torch.Generator) -> MLP:
         return MLP(
