@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -85,30 +85,35 @@ def exponent(rows: list[dict[str, Any]], what: str) -> float:
     return float(np.polyfit(sizes, values, 1)[0])
 
 
-def measure(sizes: tuple[int, ...]) -> dict[str, Any]:
+def measure(sizes: tuple[int, ...]) -> Iterator[dict[str, Any]]:
+    """All figures so far, again after every process."""
     idle = measured("none", "gcn", min(sizes))["mebibytes"]
-    rows = []
+    rows: list[dict[str, Any]] = []
     for model in MODELS:
         for size in sizes:
             for name in CONTENDERS:
-                if name == "lcgnn" or size <= LARGEST_OF_PYG[model]:
-                    rows.append(measured(name, model, size))
-                    rows[-1]["mebibytes_above_idle"] = rows[-1]["mebibytes"] - idle
-    exponents = {
-        model: {
-            what: exponent([row for row in rows if (row["contender"], row["model"]) == ("lcgnn", model)], what)
-            for what in ("seconds", "mebibytes_above_idle")
-        }
-        for model in MODELS
-    }
-    return {
-        "machine": machine(),
-        "command": "python -m benchmarks scale",
-        "load": round(os.getloadavg()[1], 1),
-        "idle_mebibytes": idle,
-        "exponents": exponents,
-        "rows": rows,
-    }
+                if name == "PyG" and size > LARGEST_OF_PYG[model]:
+                    continue
+                row = measured(name, model, size)
+                rows.append({**row, "mebibytes_above_idle": row["mebibytes"] - idle})
+                yield {
+                    "machine": machine(),
+                    "command": "python -m benchmarks scale",
+                    "load": [round(row["load"], 1) for row in rows],
+                    "idle_mebibytes": idle,
+                    "exponents": exponents(rows),
+                    "rows": rows,
+                }
+
+
+def exponents(rows: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
+    """By network, how lcgnn's time and memory grow with the number of nodes."""
+    fitted = {}
+    for model in MODELS:
+        own = [row for row in rows if (row["contender"], row["model"]) == ("lcgnn", model)]
+        if len(own) > 1:
+            fitted[model] = {what: exponent(own, what) for what in ("seconds", "mebibytes_above_idle")}
+    return fitted
 
 
 def table(content: dict[str, Any]) -> str:
@@ -116,9 +121,11 @@ def table(content: dict[str, Any]) -> str:
     lines = [
         "# Size",
         "",
-        f"One epoch (training and validation) of LC-GCN and LC-GAT on graphs of `lcgnn generate`, {EDGES_A_NODE} edges",
-        "a node, 64 features, 20 classes: processor seconds of one thread, median, and peak memory of the process.",
-        f"{in_words(content['machine'])}; average load of the machine meanwhile: {content['load']}.",
+        "One epoch (training and validation) of LC-GCN and LC-GAT on graphs of `lcgnn generate`, with "
+        f"{EDGES_A_NODE} edges a node, 64 features and 20 classes: processor seconds of one thread, median, and "
+        "peak memory of the process.",
+        f"{in_words(content['machine'])}; load of the machine meanwhile: {min(content['load'])} to "
+        f"{max(content['load'])} processes on its {content['machine']['cores']} cores.",
         f"`{content['command']}`",
         "",
         "| network | nodes | edges | lcgnn s | PyG s | PyG / lcgnn | lcgnn MiB | PyG MiB |",
@@ -134,21 +141,22 @@ def table(content: dict[str, Any]) -> str:
             else ["-"] * 3
         )
         lines.append(
-            f"| LC-{model.upper()} | {nodes:,} | {row['edges']:,} | {row['seconds']:.3g} | {peers[0]} | {peers[1]} "
-            f"| {row['mebibytes']:,.0f} | {peers[2]} |"
+            f"| LC-{model.upper()} | {nodes:,} | {row['edges']:,} | {row['seconds']:.3g} | {peers[0]} "
+            f"| {peers[1]} | {row['mebibytes']:,.0f} | {peers[2]} |"
         )
     lines.append("")
     for model, fitted in content["exponents"].items():
         lines.append(
-            f"LC-{model.upper()}: time grows with the nodes to the power of {fitted['seconds']:.2f}, memory above the "
-            f"{content['idle_mebibytes']:.0f} MiB of a process that only imports to {fitted['mebibytes_above_idle']:.2f}."
+            f"LC-{model.upper()}: time grows with the nodes to the power of {fitted['seconds']:.2f}, memory above "
+            f"the {content['idle_mebibytes']:.0f} MiB of a process that only imports to the power of "
+            f"{fitted['mebibytes_above_idle']:.2f}."
         )
     return "\n".join(lines)
 
 
 def main(folder: Path, sizes: tuple[int, ...] = SIZES) -> None:
-    content = measure(sizes)
-    write(folder, "scale", content, table(content))
+    for content in measure(sizes):
+        write(folder, "scale", content, table(content))
     print(table(content))
 
 
@@ -163,13 +171,17 @@ def _child(name: str, model: str, folder: Path) -> None:
     if name != "none":
         step = CONTENDERS[name](model, folder)
         step()  # compiles
-        step()  # validates for the first time
         while len(seconds) < FEWEST or (sum(seconds) < SECONDS and len(seconds) < 100):
             started = time.process_time()
             step()
             seconds.append(time.process_time() - started)
     edges = json.loads((folder / "graph.json").read_text())["num_edges"]
-    result = {"seconds": statistics.median(seconds or [0]), "edges": edges, "mebibytes": peak_mebibytes()}
+    result = {
+        "seconds": statistics.median(seconds or [0]),
+        "edges": edges,
+        "mebibytes": peak_mebibytes(),
+        "load": os.getloadavg()[0],
+    }
     print(json.dumps(result))
 
 

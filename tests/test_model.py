@@ -166,7 +166,7 @@ def test_a_folder_and_nothing_are_no_files(tmp_path: Path) -> None:
 
 def test_safetensors_of_another_program_are_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(save({"weight": torch.zeros(2)}))
-    assert "no file of lcgnn" in refused(tmp_path / "file")
+    assert "not a file of lcgnn" in refused(tmp_path / "file")
 
 
 def test_parameters_under_another_name_have_another_checksum(saved: Path) -> None:

@@ -54,6 +54,14 @@ def test_products_and_their_gradients_equal_the_dense_ones(one_thread, shape, wi
     torch.testing.assert_close(gradient, torch.tensor(matrix).T @ grad_output, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("width", [1, 16, 20, 70])
+def test_products_with_a_matrix_that_no_cache_holds_equal_the_usual_ones(one_thread, width, monkeypatch):
+    monkeypatch.setattr("lcgnn.kernels.csr._LARGE", 0)
+    matrix, right = random_matrix(50, 30, 0.3, 0), torch.tensor(random_matrix(30, width, 1.0, 1))
+    product = SparseMatrix.of(csr_array(matrix), CPU).product(right)
+    torch.testing.assert_close(product, torch.tensor(matrix) @ right, rtol=1e-5, atol=1e-5)
+
+
 def test_a_gradient_may_come_as_an_expanded_view():
     matrix = random_matrix(6, 4, 0.5, 0)
     right = torch.ones(4, 3, requires_grad=True)

@@ -135,6 +135,18 @@ def summary_table(summary: Mapping[str, Any]) -> RenderableType:
     return Group(*lines)
 
 
+def communication_table(communication: Mapping[str, Any]) -> RenderableType:
+    """What the ranks told each other, an epoch and a rank on average."""
+    table = Table(title=f"{communication['ranks']} processes, {communication['epochs']:,} epochs", box=None)
+    for heading in ("an epoch, each process", "messages", "sent", "time"):
+        table.add_column(heading, justify="left" if heading.startswith("an") else "right")
+    for kind, cost in communication["per_epoch_and_rank"].items():
+        table.add_row(
+            kind, f"{cost['messages']:.1f}", f"{cost['bytes'] / 1e3:,.1f} kB", f"{cost['seconds'] * 1e3:,.2f} ms"
+        )
+    return table
+
+
 def comparison_table(summaries: Sequence[Mapping[str, Any]]) -> Table:
     """Several sessions, one a line: base, label consistency, what the paper says of both, and the gain."""
     table = Table(

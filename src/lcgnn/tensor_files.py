@@ -17,6 +17,7 @@ from lcgnn.errors import OutputError
 from lcgnn.files import written_atomically
 
 _CHECKSUM = "checksum"
+_WHAT_TO_DO = "Take an intact copy, or train again."
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], description: Mapping[str, Any]) -> None:
@@ -32,19 +33,19 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], description: Mappin
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """What `write_tensors` wrote; OutputError if the file is anything else, or not as it was written."""
     if not path.is_file():
-        raise OutputError(f"{path} is not a file.")
+        raise OutputError(f"{path} is not a file. {_WHAT_TO_DO}")
     try:
         with safe_open(path, framework="pt") as file:
             description = json.loads((file.metadata() or {}).get("lcgnn", "null"))
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except OSError as error:
-        raise OutputError(f"{path} cannot be read: {error.strerror or error}.") from error
+        raise OutputError(f"{path} cannot be read: {error.strerror or error}. {_WHAT_TO_DO}") from error
     except (SafetensorError, ValueError, RecursionError) as error:
-        raise OutputError(f"{path} is damaged, or no file of lcgnn: {error}.") from error
+        raise OutputError(f"{path} is not a file of lcgnn, or was cut or altered. {_WHAT_TO_DO}") from error
     if not isinstance(description, dict) or _CHECKSUM not in description:
-        raise OutputError(f"{path} is no file of lcgnn.")
+        raise OutputError(f"{path} is not a file of lcgnn. {_WHAT_TO_DO}")
     if description.pop(_CHECKSUM) != _checksum(tensors, description):
-        raise OutputError(f"{path} is damaged: its content does not have the checksum that it was written with.")
+        raise OutputError(f"{path} was altered: its checksum is another than it was written with. {_WHAT_TO_DO}")
     return tensors, description
 
 

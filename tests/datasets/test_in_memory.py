@@ -4,6 +4,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from scipy.sparse import coo_array, csr_array
 from sklearn.preprocessing import StandardScaler, normalize
 
@@ -128,3 +131,17 @@ def test_a_scaling_is_plain_data_and_a_damaged_one_is_refused() -> None:
     ):
         with pytest.raises(DataError, match="damaged"):
             Scaling.from_json(content)
+
+
+@given(
+    matrix=arrays(np.float64, (5, 5), elements=st.sampled_from([0.0, 0.0, 1.0, 0.5, 2.0])),
+    form=st.sampled_from([np.asarray, csr_array, coo_array]),
+)
+def test_the_edges_of_any_matrix_are_the_larger_of_both_directions_without_the_diagonal(
+    matrix: Any, form: Any
+) -> None:
+    links = links_of(form(matrix), 5)
+    graph = from_arrays(np.eye(5), [0, 1, -1, -1, -1], links).graph
+    expected = np.maximum(matrix, matrix.T) * (1 - np.eye(5))
+    np.testing.assert_array_equal(graph.adjacency.toarray(), expected)
+    assert bool(links.notes) == (not np.array_equal(matrix, matrix.T))

@@ -4,11 +4,14 @@ from typing import Any
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from lcgnn import LCGNNClassifier
+from lcgnn import LCGNNClassifier, LCGNNSearchCV
 
 QUICK = {"base_epochs": 30, "epochs": 20, "learning_rate": 0.05}
 
 
-@parametrize_with_checks([LCGNNClassifier(**QUICK)])
-def test_the_classifier_does_what_scikit_learn_expects_of_one(estimator: Any, check: Any) -> None:
+SEARCHED = LCGNNClassifier(base_epochs=20, epochs=1, learning_rate=0.05, random_state=0)
+
+
+@parametrize_with_checks([LCGNNClassifier(**QUICK), LCGNNSearchCV(SEARCHED, {"hidden": [8]}, cv=2)])
+def test_an_estimator_does_what_scikit_learn_expects_of_one(estimator: Any, check: Any) -> None:
     check(estimator)

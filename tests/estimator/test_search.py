@@ -34,7 +34,7 @@ def test_every_fit_sees_all_rows_and_edges_and_every_label_is_hidden_once() -> N
     LCGNNSearchCV(Majority(), {"most": [True]}, cv=2).fit(X, y, adjacency=edges)
     *folds, last = Majority.seen
     assert all(rows is X and adjacency is edges for rows, _, adjacency in Majority.seen)
-    hidden = [[place for place in range(6) if known[place] is None] for _, known, _ in folds]
+    hidden = [[place for place in range(6) if known[place] == -1] for _, known, _ in folds]
     assert sorted(place for part in hidden for place in part) == [0, 1, 2, 3, 4, 5]
     assert all(sorted(y[part].tolist()) == [0, 0, 1] for part in hidden)
     assert last[1] is y

@@ -123,16 +123,6 @@ def test_predictions_that_are_killed_are_not_half_there(work: Path) -> None:
     assert files_in(work / "answers") == {"a.csv"}
 
 
-def test_predictions_that_are_out_of_room_leave_the_old_ones(work: Path) -> None:
-    (work / "old").mkdir()
-    (work / "old" / "a.csv").write_text("old")
-    done = call(LIMITED, "2000", "predict", "whole", "--out", "old/a.csv", folder=work)
-    assert done.returncode == 2
-    assert done.stderr.endswith("lcgnn: Cannot write old/a.csv: File too large.\n")
-    assert files_in(work / "old") == {"a.csv"}
-    assert (work / "old" / "a.csv").read_text() == "old"
-
-
 def test_a_full_file_system_is_said_and_stays_empty(work: Path) -> None:
     (work / "tiny").mkdir()
     private = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-e", "-c"]

@@ -4,6 +4,7 @@ import csv
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -12,12 +13,14 @@ import pytest
 from pyarrow import parquet
 
 from lcgnn.cli import main
+from lcgnn.datasets.arrays import save_arrays
 from lcgnn.datasets.columns import Columns
 from lcgnn.datasets.tables import Tables
 from lcgnn.errors import LCGNNError
 from lcgnn.experiments.predict import Prediction, predict
 from lcgnn.experiments.run import execute
 from lcgnn.experiments.spec import RunSpec, SplitSpec
+from lcgnn.graph import Graph, Split
 from lcgnn.model import TrainedModel
 
 Row = dict[str, str]
@@ -227,8 +230,6 @@ def test_a_model_file_alone_is_enough(run: Path, other: Path, tmp_path: Path) ->
 
 
 def test_the_temperature_of_the_model_counts(run: Path, tmp_path: Path) -> None:
-    from dataclasses import replace
-
     model = TrainedModel.load(run / "seed-0" / "model.safetensors")
     replace(model, temperature=2.0).save(tmp_path / "warm")
     expected = np.sqrt(predict(run).distribution)
@@ -245,6 +246,23 @@ def test_a_benchmark_is_predicted_again(tmp_path: Path) -> None:
         predict(tmp_path / "run", Tables(str(write_graph(tmp_path / "g"))))
     with pytest.raises(LCGNNError, match="citeseer has 3703 features, and the model was trained on 1433"):
         predict(tmp_path / "run", "citeseer")
+
+
+def test_a_folder_of_arrays_is_predicted_again_and_another_one_as_well(
+    cora: tuple[Graph, Split], tmp_path: Path
+) -> None:
+    graph, split = cora
+    save_arrays(graph, split, tmp_path / "arrays")
+    run = train(tmp_path / "arrays", tmp_path / "run", "gcn")
+    predict(run).save(tmp_path / "again.csv")
+    assert (tmp_path / "again.csv").read_text() == (run / "seed-0" / "predictions.csv").read_text()
+    few = replace(split, train=split.train[::2])
+    save_arrays(graph, few, tmp_path / "other")
+    prediction = predict(run, Tables(str(tmp_path / "other")))
+    assert np.array_equal(prediction.subject.given, few.train)
+    save_arrays(replace(graph, class_names=graph.class_names[::-1]), split, tmp_path / "renamed")
+    with pytest.raises(LCGNNError, match="other classes than the model"):
+        predict(run, Tables(str(tmp_path / "renamed")))
 
 
 def test_features_made_from_the_edges_are_for_the_same_graph_only(graph: Path, tmp_path: Path) -> None:
@@ -319,7 +337,7 @@ def test_what_is_no_run_is_refused(run: Path, graph: Path, tmp_path: Path, refus
     assert "does not exist" in refused(tmp_path / "nowhere")
     assert "holds no model" in refused(graph)
     assert "holds no model" in refused(tmp_path)
-    assert "is damaged, or no file of lcgnn" in refused(graph / "nodes.csv")
+    assert "is not a file of lcgnn" in refused(graph / "nodes.csv")
     shutil.copytree(run, tmp_path / "killed")
     (tmp_path / "killed" / "seed-0" / "model.safetensors").unlink()
     (tmp_path / "killed" / "config.json").write_text("{}")
@@ -338,7 +356,7 @@ def test_models_of_two_runs_are_not_mixed(
 def test_a_model_that_was_cut_is_refused(run: Path, tmp_path: Path, refused: Callable[..., str]) -> None:
     content = (run / "seed-0" / "model.safetensors").read_bytes()
     (tmp_path / "model").write_bytes(content[: len(content) // 2])
-    assert "model is damaged" in refused(tmp_path / "model")
+    assert "model is not a file of lcgnn, or was cut" in refused(tmp_path / "model")
 
 
 def test_tables_that_are_gone_are_asked_for(graph: Path, tmp_path: Path, refused: Callable[..., str]) -> None:

@@ -150,3 +150,27 @@ def test_a_network_from_outside_gets_all_variants_by_registering_it(registry):
 def test_what_a_test_registers_is_gone_afterwards():
     with pytest.raises(ConfigError, match="no method 'lc-outside'"):
         entry("lc-outside")
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "message"),
+    [
+        ("lc-gcn", {"epochs": 2.5}, "epochs is 2.5; it must be a whole number"),
+        ("lc-gcn", {"epochs": True}, "epochs is True; it must be a whole number"),
+        ("lc-gcn", {"learning_rate": "fast"}, "learning_rate is 'fast'; it must be a number"),
+        ("lc-gcn", {"learning_rate": float("nan")}, "learning_rate is nan; it must be a number"),
+        ("lc-gcn", {"reduction": "max"}, "reduction is 'max'; it must be 'mean' or 'sum'"),
+        ("lc-gcn", {"hidden": 0}, "hidden is 0; it must be at least 1"),
+        ("lc-gat", {"dropout": 1}, "dropout is 1; it must be below 1"),
+        ("lc-mlp", {"input_dropout": -0.5}, "input_dropout is -0.5; it must be at least 0"),
+        ("lp", {"class_mass": 1}, "class_mass is 1; it must be true or false or null"),
+    ],
+)
+def test_a_setting_of_another_type_or_out_of_its_range_is_refused_before_any_work(name, wrong, message):
+    with pytest.raises(ConfigError, match=f"{name}: {message}"):
+        create(name, **wrong)
+
+
+def test_settings_may_be_numpy_numbers_and_whole_numbers_where_any_will_do():
+    method = create("lc-gcn", hidden=np.int64(4), learning_rate=np.float32(0.5), weight_decay=0)
+    assert (method.hidden, method.learning_rate, method.weight_decay) == (4, 0.5, 0)

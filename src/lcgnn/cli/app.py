@@ -7,6 +7,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from lcgnn.distributed.launch import is_launched, silence_torch
 from lcgnn.errors import LCGNNError
 
 app = typer.Typer(
@@ -24,6 +25,8 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line and turn every expected error into one line and exit code 2."""
+    if is_launched():
+        silence_torch()
     try:
         app()
     except LCGNNError as error:

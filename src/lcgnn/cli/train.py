@@ -19,12 +19,14 @@ from lcgnn.cli.own_graph import (
     WeightColumn,
     tables_of,
 )
+from lcgnn.cli.ranks import crew_for
 from lcgnn.cli.shared import fetch, print_notes, run_session
 from lcgnn.errors import ConfigError
 
 
 @app.command()
 def train(
+    context: typer.Context,
     dataset: Annotated[
         str,
         typer.Argument(
@@ -98,6 +100,12 @@ def train(
     workers: Annotated[
         int | None, typer.Option(help="Processes to train in, one thread each. [default: one a core]")
     ] = None,
+    parts: Annotated[
+        int,
+        typer.Option(
+            help="Hold only one of so many parts of the graph in memory at a time; slower, with the same result."
+        ),
+    ] = 1,
     out: Annotated[Path | None, typer.Option(help="Folder for the results. [default: a folder in runs/]")] = None,
     predictions: Annotated[str, typer.Option(help="Format of the predictions: 'csv' or 'parquet'.")] = "csv",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the table.")] = False,
@@ -114,6 +122,7 @@ def train(
     from lcgnn.display import out as console
     from lcgnn.experiments.session import plan
     from lcgnn.experiments.spec import SplitSpec
+    from lcgnn.experiments.summary import save_summary
 
     given = {
         "consistency_weight": consistency_weight,
@@ -124,31 +133,38 @@ def train(
     settings = {name: value for name, value in given.items() if value is not None}
     settings |= dict(_parsed_setting(text) for text in set_ or [])
     named = (id_column, label_column, source_column, target_column, weight_column)
-    tables = tables_of(dataset, named, ignore_column)
-    if tables is None:
-        fetch(dataset, err)
     if not estimate and folds:
         raise ConfigError(f"--no-estimate and --folds {folds} contradict each other. Leave one of them out.")
-    session = plan(
-        dataset if tables is None else tables.name,
-        method,
-        seeds=seeds,
-        split=SplitSpec(split, labels_per_class, split_seed),  # type: ignore[arg-type]
-        validation=validation,
-        settings=settings,
-        tables=tables,
-        folder=out,
-        device=device,
-        workers=workers,
-        prediction_format=predictions,  # type: ignore[arg-type]
-        folds=folds if estimate else 0,
-    )
-    print_notes(session.notes)
-    summary = run_session(session, err)
+    with crew_for(context, dataset, device) as (graph, crew):
+        if crew is not None and parts > 1:
+            raise ConfigError("Under torchrun every process holds a part already. Leave out --parts.")
+        tables = tables_of(graph, named, ignore_column)
+        if tables is None:
+            fetch(graph, err)
+        session = plan(
+            crew.name if crew else (graph if tables is None else tables.name),
+            method,
+            seeds=seeds,
+            split=SplitSpec(split, labels_per_class, split_seed),  # type: ignore[arg-type]
+            validation=validation,
+            settings=settings,
+            tables=tables,
+            folder=out,
+            device=device,
+            workers=workers if crew is None else 1,
+            prediction_format=predictions,  # type: ignore[arg-type]
+            folds=folds if estimate else 0,
+            parts=parts,
+        )
+        print_notes(session.notes)
+        summary = run_session(session, err)
+        if crew is not None:
+            summary["communication"] = crew.communication()
+            save_summary(session, summary)
     if as_json:
         print(json.dumps(summary, indent=2))
         return
-    from lcgnn.display import summary_table
+    from lcgnn.display import communication_table, summary_table
     from lcgnn.display_graph import answers_table
 
     if tables is not None:
@@ -157,6 +173,8 @@ def train(
         console.print(summary_table(summary))
     for sentence in summary.get("expected", {}).get("words", []):
         console.print(sentence, markup=False)
+    if crew is not None and crew.world.size > 1:
+        console.print(communication_table(summary["communication"]))
     if tables is not None:
         console.print(f"Predictions: {summary['predictions'][0]}", soft_wrap=True, markup=False)
         if session.can_predict:

@@ -178,10 +178,10 @@ def read_nodes(folder: Path, manifest: Manifest) -> NodeFacts:
     _check(path, manifest.nodes)
     table = parquet.read_table(path)
     uses = table["use"].to_numpy()
-    parts = [np.flatnonzero(uses == USES.index(use)) for use in USES[1:]]
+    train, validation, test = (np.flatnonzero(uses == USES.index(use)) for use in USES[1:])
     return NodeFacts(
         labels=table["label"].to_numpy(),
-        split=Split(*parts, name=manifest.graph["split"]["name"]),
+        split=Split(train, validation, test, manifest.graph["split"]),
         consistency=table["label_consistency"].to_numpy(),
         names=np.array(table["name"].to_pylist(), dtype=np.str_) if "name" in table.column_names else None,
     )

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
+import numpy as np
 import torch
 from scipy.sparse import csr_array
 from torch import Tensor
 
 from lcgnn.distributed.parts import Part
-from lcgnn.distributed.world import World
+from lcgnn.distributed.world import BOUNDARY_ROWS, World
 from lcgnn.errors import DataError
+from lcgnn.kernels.attention import Neighbourhood
 from lcgnn.kernels.csr import product
 from lcgnn.kernels.dropout import Dropout
 from lcgnn.sparse import GraphTensors, SparseMatrix, as_csr_tensor
@@ -41,8 +44,40 @@ class Boundary:
         sent = rows.index_select(0, self.send_rows)
         return self.world.send_rows(sent, self.send_counts, self.receive_counts, BOUNDARY_ROWS)
 
+    def give_back(self, gradient: Tensor, own: Tensor) -> None:
+        """Send the boundary rows' gradient (b, D) to their holders; what comes from others is added to ``own``."""
+        send, receive = self.receive_counts, self.send_counts
+        own.index_add_(0, self.send_rows, self.world.send_rows(gradient, send, receive, BOUNDARY_ROWS)())
 
-BOUNDARY_ROWS = "boundary rows"
+
+class _Extended(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, boundary: Boundary) -> Tensor:
+        ctx.boundary, ctx.num_own = boundary, rows.shape[0]
+        return torch.cat([rows, boundary.fetch(rows)])
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, None]:
+        gradient = grad_output[: ctx.num_own].clone()
+        ctx.boundary.give_back(grad_output[ctx.num_own :], gradient)
+        return gradient, None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PartNeighbourhood(Neighbourhood):
+    """The own nodes' neighbours, boundary nodes after own ones.
+
+    The boundary nodes attend to own nodes as well, so that the pattern is symmetric; nobody looks at the result.
+
+    Args:
+        boundary: Fetches the boundary nodes' rows.
+    """
+
+    boundary: Boundary
+
+    def extended(self, rows: Tensor) -> Tensor:
+        result: Tensor = _Extended.apply(rows, self.boundary)  # type: ignore[no-untyped-call]
+        return result
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -114,6 +149,22 @@ class PartTensors(GraphTensors):
         own = as_csr_tensor(csr_array(rows[:, : self.num_nodes]), self.device)
         beyond = as_csr_tensor(csr_array(rows[:, self.num_nodes :]), self.device)
         return PartAdjacency(matrix=own, transpose=own, beyond=beyond, boundary=self._boundary)
+
+    @cached_property
+    def neighbourhood(self) -> PartNeighbourhood:
+        rows, num_boundary = self.part.adjacency, self.part.num_boundary
+        beyond = csr_array(rows[:, self.num_nodes :].T)
+        # Stacked by hand: scipy would sort every row's entries, whose order tells their numbers in the graph.
+        pattern = csr_array(
+            (
+                np.ones(rows.nnz + beyond.nnz, dtype=np.float32),
+                np.concatenate([rows.indices, beyond.indices]),
+                np.concatenate([rows.indptr, rows.nnz + beyond.indptr[1:]]),
+            ),
+            shape=(rows.shape[1], rows.shape[1]),
+        )
+        shifts = np.concatenate([self.part.row_starts - rows.indptr[:-1], np.zeros(num_boundary, dtype=np.int64)])
+        return PartNeighbourhood(pattern=pattern, device=self.device, shifts=shifts, boundary=self._boundary)
 
     @cached_property
     def labels(self) -> Tensor:

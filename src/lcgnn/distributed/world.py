@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any
 
 import torch
@@ -15,13 +14,18 @@ import torch.distributed as dist
 from torch import Tensor
 
 from lcgnn.device import resolve_device
+from lcgnn.distributed.launch import is_launched
+from lcgnn.distributed.meeting import meet, reason
 from lcgnn.distributed.objectives import over_all_ranks
-from lcgnn.errors import ConfigError, RankError
+from lcgnn.errors import RankError
 from lcgnn.objectives import Objective
 from lcgnn.ranks import Ranks
 
-# Seconds that a rank waits for the others, at the start and at every exchange.
-TIMEOUT = float(os.environ.get("LCGNN_RANK_TIMEOUT", "300"))
+BOUNDARY_ROWS = "boundary rows"
+LABELLED_ROWS = "labelled rows"
+SUMS = "class agreement and scores"
+WEIGHT_GRADIENTS = "weight gradients"
+RESULTS = "checkpoints and results"
 
 
 @dataclass
@@ -60,7 +64,7 @@ class World(Ranks):
         """Whether this is the rank that writes and prints."""
         return self.rank == 0
 
-    def sum(self, tensor: Tensor, kind: str = "class agreement and scores") -> Tensor:
+    def sum(self, tensor: Tensor, kind: str = SUMS) -> Tensor:
         total = tensor.detach().to(self.device, copy=True)
         if self.size > 1:
             # A ring sends everything nearly twice, whatever the number of ranks.
@@ -71,7 +75,7 @@ class World(Ranks):
     def sum_gradients(self, parameters: Iterable[Tensor]) -> None:
         gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
         sizes = [gradient.numel() for gradient in gradients]
-        total = self.sum(torch.cat([gradient.reshape(-1) for gradient in gradients]), "weight gradients")
+        total = self.sum(torch.cat([gradient.reshape(-1) for gradient in gradients]), WEIGHT_GRADIENTS)
         for gradient, part in zip(gradients, torch.split(total, sizes), strict=True):
             gradient.copy_(part.view(gradient.shape))
 
@@ -102,10 +106,17 @@ class World(Ranks):
         self._measured(kind, sent, start)
         return finish
 
-    def gather(self, rows: Tensor, counts: Sequence[int], kind: str = "labelled rows") -> Tensor:
+    def gather(self, rows: Tensor, counts: Sequence[int], kind: str = LABELLED_ROWS) -> Tensor:
         """Every rank's rows, in the order of the ranks; ``counts`` says how many each has."""
         copies = rows.repeat(self.size, *[1] * (rows.dim() - 1))
         return self.send_rows(copies, [rows.shape[0]] * self.size, counts, kind)()
+
+    def to_first(self, rows: Tensor) -> Tensor:
+        """On the first rank every rank's rows, in the order of the ranks; no rows elsewhere."""
+        counts = self.counts(rows.shape[0])
+        nobody = [0] * (self.size - 1)
+        receive = counts if self.is_first else [0, *nobody]
+        return self.send_rows(rows, [rows.shape[0], *nobody], receive, RESULTS)()
 
     def counts(self, count: int) -> list[int]:
         """Every rank's count."""
@@ -120,14 +131,12 @@ class World(Ranks):
         if content:
             data.copy_(torch.frombuffer(bytearray(content), dtype=torch.uint8))
         if self.size > 1 and size:
-            self._measured(
-                "checkpoints and results", size if self.is_first else 0, lambda: dist.broadcast(data, 0)
-            )
+            self._measured(RESULTS, size if self.is_first else 0, lambda: dist.broadcast(data, 0))
         return bytes(data.cpu().numpy())
 
     def gather_text(self, text: str) -> list[str]:
         """Every rank's text."""
-        encoded = torch.frombuffer(bytearray(text.encode()), dtype=torch.uint8).to(self.device)
+        encoded = torch.tensor(list(text.encode()), dtype=torch.uint8, device=self.device)
         counts = self.counts(encoded.numel())
         gathered = self.gather(encoded, counts, "settings").cpu()
         return [bytes(item.numpy()).decode() for item in torch.split(gathered, counts)]
@@ -139,17 +148,12 @@ class World(Ranks):
             action()
         except RuntimeError as error:
             raise RankError(
-                f"Rank {self.rank} of {self.size} lost the others while exchanging {kind} ({_reason(error)}). "
+                f"Rank {self.rank} of {self.size} lost the others while exchanging {kind} ({reason(error)}). "
                 "If they have ended, start all of them again: training continues from the last checkpoint."
             ) from error
         traffic.messages += messages
         traffic.sent += sent
         traffic.seconds += time.perf_counter() - started
-
-
-def is_launched() -> bool:
-    """Whether this process was started as one of several, by torchrun or in its way."""
-    return "RANK" in os.environ and "WORLD_SIZE" in os.environ
 
 
 @contextmanager
@@ -163,28 +167,8 @@ def joined(device: str = "auto") -> Iterator[World]:
     if chosen.type == "cuda":
         chosen = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
         torch.cuda.set_device(chosen)
-    _meet(rank, size, "nccl" if chosen.type == "cuda" else "gloo")
+    meet(rank, size, "nccl" if chosen.type == "cuda" else "gloo")
     try:
         yield World(rank, size, chosen)
     finally:
         dist.destroy_process_group()
-
-
-def _meet(rank: int, size: int, backend: str) -> None:
-    try:
-        dist.init_process_group(backend, rank=rank, world_size=size, timeout=timedelta(seconds=TIMEOUT))
-    except KeyError as error:
-        raise ConfigError(
-            f"RANK and WORLD_SIZE are set, but not {error}. Start the ranks with torchrun."
-        ) from error
-    except (RuntimeError, ValueError) as error:
-        address = f"{os.environ.get('MASTER_ADDR')}:{os.environ.get('MASTER_PORT')}"
-        raise RankError(
-            f"Rank {rank} of {size} cannot reach the others at {address} within {TIMEOUT:g} s ({_reason(error)}). "
-            "Check that all ranks were started, that the address is the first rank's and that its port is open."
-        ) from error
-
-
-def _reason(error: Exception) -> str:
-    """The first line of an error, without torch's account of where it arose."""
-    return (str(error).splitlines() or [type(error).__name__])[0].strip().rstrip(".")

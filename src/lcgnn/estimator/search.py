@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import ParameterGrid, StratifiedKFold
+from sklearn.utils import get_tags
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from lcgnn.datasets.in_memory import class_labels
@@ -56,15 +58,18 @@ class LCGNNSearchCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any, adjacency: Any = None) -> LCGNNSearchCV:
         """Try all parameters on the rows of X, and fit the best; X, y and adjacency as for the classifier."""
-        values = column_or_1d(y, warn=True)
-        folds = self._folds(values)
+        labels, classes = class_labels(column_or_1d(y, warn=True), signs_are_classes=adjacency is None)
+        check_classification_targets(classes[labels[labels != UNLABELLED]])
+        folds = self._folds(labels, classes)
         tried = list(ParameterGrid(self.param_grid))
-        scores = np.array([[self._score(given, X, values, adjacency, fold) for fold in folds] for given in tried])
+        scores = np.array([[self._score(given, X, labels, adjacency, fold) for fold in folds] for given in tried])
         self.cv_results_ = _results(tried, scores)
         best = int(scores.mean(axis=1).argmax())
         self.best_index_, self.best_params_, self.best_score_ = best, tried[best], float(scores[best].mean())
         self.best_estimator_ = clone(self.estimator).set_params(**self.best_params_).fit(X, y, adjacency=adjacency)
-        self.classes_ = self.best_estimator_.classes_
+        for name in ("classes_", "n_features_in_", "feature_names_in_"):
+            if hasattr(self.best_estimator_, name):
+                setattr(self, name, getattr(self.best_estimator_, name))
         return self
 
     def predict(self, X: Any, adjacency: Any = None) -> NDArray[Any]:
@@ -82,9 +87,13 @@ class LCGNNSearchCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return float(self.best_estimator_.score(X, y, sample_weight, adjacency=adjacency))
 
-    def _folds(self, values: NDArray[Any]) -> list[NDArray[np.int64]]:
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
+        return tags
+
+    def _folds(self, labels: NDArray[np.int64], classes: NDArray[Any]) -> list[NDArray[np.int64]]:
         """The rows whose labels are hidden together."""
-        labels, classes = class_labels(values)
         labelled = np.flatnonzero(labels != UNLABELLED)
         counts = np.bincount(labels[labelled])
         fewest = int(counts.argmin())
@@ -97,13 +106,13 @@ class LCGNNSearchCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return [labelled[held] for _, held in division.split(labelled, labels[labelled])]
 
     def _score(
-        self, given: Mapping[str, Any], X: Any, values: NDArray[Any], adjacency: Any, held: NDArray[np.int64]
+        self, given: Mapping[str, Any], X: Any, labels: NDArray[np.int64], adjacency: Any, held: NDArray[np.int64]
     ) -> float:
         """The accuracy on labels that were hidden."""
-        known = values.astype(object)
-        known[held] = None
+        known = labels.copy()
+        known[held] = UNLABELLED
         fitted = clone(self.estimator).set_params(**given).fit(X, known, adjacency=adjacency)
-        return float(np.mean(fitted.transduction_[held] == values[held]))
+        return float(np.mean(fitted.transduction_[held] == labels[held]))
 
 
 def _results(tried: Sequence[Mapping[str, Any]], scores: NDArray[np.float64]) -> dict[str, Any]:

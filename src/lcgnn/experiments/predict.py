@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lcgnn.artifacts import save_answers, save_predictions
 from lcgnn.datasets import load
+from lcgnn.datasets.arrays import holds_arrays, load_arrays
 from lcgnn.datasets.known_tables import load_known_tables
 from lcgnn.datasets.npz import load_known_npz
 from lcgnn.datasets.structure import with_structural_features
@@ -159,7 +160,7 @@ def _trained_on(model: TrainedModel) -> Tables | str:
 
 def _tables(model: TrainedModel, tables: Tables) -> Subject:
     """The graph in a folder of tables; on unchanged ones, the labels that were trained on are the given ones."""
-    if tables.are_arrays:
+    if tables.are_arrays or holds_arrays(Path(tables.folder)):
         return _arrays(model, tables)
     if model.form is None:
         raise DataError(
@@ -179,12 +180,15 @@ def _tables(model: TrainedModel, tables: Tables) -> Subject:
 
 
 def _arrays(model: TrainedModel, tables: Tables) -> Subject:
-    """The graph in an .npz file, for a model that was not trained on columns either."""
+    """The graph in an .npz file or a folder of arrays, for a model that was not trained on columns either."""
     if model.form is not None:
         raise DataError(
             f"The model was trained on a table's columns, and {tables.folder} has none. Name a folder of tables."
         )
-    graph, given, notes = load_known_npz(Path(tables.folder), model.class_names, name=tables.name)
+    if tables.are_arrays:
+        graph, given, notes = load_known_npz(Path(tables.folder), model.class_names, name=tables.name)
+    else:
+        graph, given, notes = _folder_of_arrays(model, tables)
     if graph.features is None:
         graph = with_structural_features(graph)
         if graph.checksum != model.about.get("graph"):
@@ -195,6 +199,16 @@ def _arrays(model: TrainedModel, tables: Tables) -> Subject:
     if graph.checksum == model.about.get("graph"):
         given = _split(model).make(graph, Split(given, _NOBODY, _NOBODY)).train
     return Subject(graph, given, notes=notes)
+
+
+def _folder_of_arrays(model: TrainedModel, tables: Tables) -> tuple[Graph, NDArray[np.int64], tuple[str, ...]]:
+    graph, split = load_arrays(Path(tables.folder))
+    if graph.class_names != model.class_names:
+        raise DataError(
+            f"{tables.folder} has other classes than the model, whose are {', '.join(model.class_names[:8])}. "
+            f"Train on it: lcgnn train {tables.folder}"
+        )
+    return graph, split.train, ()
 
 
 def _benchmark(model: TrainedModel, name: str) -> Subject:

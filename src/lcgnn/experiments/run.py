@@ -23,6 +23,9 @@ from lcgnn.artifacts import PredictionFormat, save_answers, save_metrics, save_p
 from lcgnn.checkpoint import CheckpointFile
 from lcgnn.datasets import load
 from lcgnn.datasets.known_tables import TableForm
+from lcgnn.datasets.tables import Tables
+from lcgnn.distributed.crew import leading_crew
+from lcgnn.distributed.parted import PartedGraph
 from lcgnn.errors import OutputError
 from lcgnn.evaluation import accuracy, accuracy_by_consistency, calibration_error, class_counts, confusion
 from lcgnn.experiments.shared_tables import read_tables
@@ -91,7 +94,10 @@ class Run:
 
     def fit(self, context: Context) -> Fit:
         """Fit from the beginning, or from where the context's files say that it was."""
-        return self.method.fit(*self.data, self.spec.seed, context)
+        graph, split = self.data
+        if isinstance(graph, PartedGraph):
+            return leading_crew().fit(self.spec.method, self.method, split, self.spec.seed, context)
+        return self.method.fit(graph, split, self.spec.seed, context)
 
     def checkpoint(self, path: Path) -> CheckpointFile:
         """Where the run keeps its state until it is done."""
@@ -130,12 +136,18 @@ class Run:
         )
 
 
+def read_graph(dataset: str, tables: Tables | None) -> tuple[Graph, Split, tuple[str, ...]]:
+    """A benchmark or a graph in a folder, the split that it comes with, and what there is to say of it."""
+    if tables is None:
+        return *_loaded(dataset), ()
+    made = read_tables(tables)
+    return made.graph, made.split, made.notes
+
+
 def source(spec: RunSpec) -> tuple[Graph, Split]:
     """The graph that a run is about, and the split that it comes with."""
-    if spec.tables is None:
-        return _loaded(spec.dataset)
-    made = read_tables(spec.tables)
-    return made.graph, made.split
+    graph, split, _ = read_graph(spec.dataset, spec.tables)
+    return graph, split
 
 
 @cache
@@ -151,6 +163,7 @@ def execute(
     device: str = "auto",
     prediction_format: PredictionFormat = "csv",
     temperature: float = 1.0,
+    parts: int = 1,
     progress: ProgressCallback | None = None,
 ) -> dict[str, Any]:
     """Carry out a run in a folder of its own and return its record; one that has its record is not repeated.
@@ -164,7 +177,7 @@ def execute(
     if finished and finished.get("temperature", 1.0) == temperature:
         return finished
     checkpoint = run.checkpoint(folder / "checkpoint.safetensors")
-    fit = run.fit(Context(device, checkpoint, progress=progress))
+    fit = run.fit(Context(device, checkpoint, progress=progress, parts=parts))
     record = {**run.measured(fit), "temperature": temperature}
     graph, split = run.data
     run.model(fit, temperature).save(folder / MODEL_FILE)

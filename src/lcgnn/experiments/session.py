@@ -28,6 +28,7 @@ from lcgnn.files import read_json, read_toml, remove_leftovers, write_json
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import entry
 from lcgnn.methods.base import settings_of
+from lcgnn.methods.lc import TwoPhase
 
 # Labels of every class from which on a tenth is held out for validation.
 _MANY_LABELS = 100
@@ -46,6 +47,7 @@ class Session:
         prediction_format: Of the predictions.
         notes: What there is to say of the graph's tables.
         cross_validation: What tells how far to trust the predictions; None where nothing is estimated.
+        parts: Above 1, hold only one of so many parts of the graph in memory at a time.
     """
 
     configuration: Mapping[str, Any]
@@ -56,6 +58,7 @@ class Session:
     prediction_format: PredictionFormat
     notes: tuple[str, ...] = ()
     cross_validation: CrossValidation | None = None
+    parts: int = 1
 
     @property
     def tables(self) -> Tables | None:
@@ -75,7 +78,7 @@ class Session:
             board: Where the runs say how far they are.
             temperature: Of the probabilities that are written.
         """
-        carry_out = partial(_carry_out, self.folder, self.device, self.prediction_format, temperature)
+        carry_out = partial(_carry_out, self.folder, self.device, self.prediction_format, temperature, self.parts)
         yield from run_jobs(sharing_tables(self.tables, carry_out), self.specs, board, workers=self.workers)
 
 
@@ -93,6 +96,7 @@ def plan(
     workers: int | None = None,
     prediction_format: PredictionFormat = "csv",
     folds: int | None = 0,
+    parts: int = 1,
 ) -> Session:
     """Check everything that can be checked before the work starts, and prepare the folder.
 
@@ -109,6 +113,7 @@ def plan(
         workers: Processes; by default as many as there are cores, or seeds.
         prediction_format: csv or parquet.
         folds: Of the cross-validation that estimates accuracy; 0 for none, None for as many as make sense.
+        parts: Above 1, hold only one of so many parts of the graph in memory at a time.
     """
     if seeds < 1:
         raise ConfigError(f"At least one seed is needed, not {seeds}.")
@@ -120,6 +125,7 @@ def plan(
     spec = RunSpec(dataset, method, 0, dict(settings or {}), split or SplitSpec(), tables)
     spec.create_method()
     resolve_device(device)
+    _check_parts(parts, method, folds)
     graph, own = source(spec)
     if validation is None:
         validation = spec.split.validation or _sensible_validation(spec, graph, spec.split.make(graph, own))
@@ -137,7 +143,9 @@ def plan(
     }
     folder = folder or _default_folder(configuration)
     processes = workers or available_cores()
-    cross_validation, reasons = plan_cross_validation(spec, folds, folder / "folds", device, processes)
+    cross_validation, reasons = plan_cross_validation(
+        spec, folds if parts == 1 else 0, folder / "folds", device, processes
+    )
     _prepare(folder, configuration)
     notes = [*(read_tables(tables).notes if tables else ()), *_told(made, validation), *reasons]
     return Session(
@@ -149,7 +157,19 @@ def plan(
         prediction_format=prediction_format,
         notes=tuple(notes),
         cross_validation=cross_validation,
+        parts=parts,
     )
+
+
+def _check_parts(parts: int, method: str, folds: int | None) -> None:
+    if parts == 1:
+        return
+    if parts < 1:
+        raise ConfigError(f"A graph can be cut into 1 part or more, not {parts}.")
+    if not issubclass(entry(method).method, TwoPhase):
+        raise ConfigError(f"{method} needs the whole graph at once. Train it without parts.")
+    if folds:
+        raise ConfigError("Accuracy cannot be estimated by folds on a graph in parts. Leave out --folds.")
 
 
 def _sensible_validation(spec: RunSpec, graph: Graph, split: Split) -> float:
@@ -203,6 +223,7 @@ def _carry_out(
     device: str,
     prediction_format: PredictionFormat,
     temperature: float,
+    parts: int,
     spec: RunSpec,
     progress: ProgressCallback,
 ) -> dict[str, Any]:
@@ -212,6 +233,7 @@ def _carry_out(
         device=device,
         prediction_format=prediction_format,
         temperature=temperature,
+        parts=parts,
         progress=progress,
     )
 

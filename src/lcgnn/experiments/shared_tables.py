@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Generic
 
+from lcgnn.datasets.encoding import Encoding
 from lcgnn.datasets.tables import TableGraph, Tables, load_tables
+from lcgnn.distributed.parted import holds_parts, load_parted
 from lcgnn.experiments.runner import CarryOut, Job
 from lcgnn.training import Progress
 
@@ -15,9 +18,11 @@ _read: dict[Tables, TableGraph] = {}
 
 
 def read_tables(tables: Tables) -> TableGraph:
-    """A folder of tables, read once."""
+    """A folder of tables, or of a graph in parts, read once."""
     if tables not in _read:
-        _keep(tables, load_tables(tables))
+        folder = Path(tables.folder)
+        parts = TableGraph(*load_parted(folder), Encoding(), ()) if holds_parts(folder) else None
+        _keep(tables, parts or load_tables(tables))
     return _read[tables]
 
 

@@ -27,11 +27,11 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from lcgnn.kernels import fused
-from lcgnn.kernels.attention_rows import AttendRows
+from lcgnn.kernels.attention_rows import AttendRows, shift_numbers
 from lcgnn.kernels.attention_scores import NEGATIVE_SLOPE, add_score_gradients, fill_scores
 from lcgnn.kernels.csr import csr_tensor
 from lcgnn.kernels.dropout import NO_DROPOUT, Dropout
-from lcgnn.kernels.jit import compiled, exp, random_bits
+from lcgnn.kernels.jit import compiled, exp, inlined, random_bits
 
 # From so many pairs on, nothing is kept for each of them.
 _MANY_PAIRS = 2**22
@@ -46,16 +46,31 @@ class Pairs:
         sources: (P,) the row attended to.
         targets: (P,) the row that attends.
         reverse: (P,) the position of the pair (j, i) for every pair (i, j).
+        shifts: (R,) what to add to a pair's position for its number in the whole graph, by the row that attends;
+            None for the whole graph itself.
     """
 
     offsets: Tensor
     sources: Tensor
     targets: Tensor
     reverse: Tensor
+    shifts: Tensor | None = None
 
     @property
     def num_rows(self) -> int:
         return self.offsets.shape[0] - 1
+
+    @property
+    def shift_numbers(self) -> NDArray[np.int64]:
+        """The shifts as the compiled kernels take them: none for the whole graph."""
+        return shift_numbers(None if self.shifts is None else self.shifts.numpy())
+
+    def mask(self, dropout: Dropout) -> Tensor:
+        """(P,) the mask of every pair."""
+        numbers = torch.arange(self.sources.shape[0], device=self.sources.device)
+        if self.shifts is not None:
+            numbers = numbers + self.shifts[self.targets.long()]
+        return dropout.mask(numbers)
 
     def weighted_sum(self, weights: Tensor, dense: Tensor) -> Tensor:
         """(R, D): every row's sum over the rows that it attends to."""
@@ -71,11 +86,17 @@ class Neighbourhood:
     Args:
         pattern: (N, N) symmetric, with self-loops; its values do not matter.
         device: Where the pairs live.
+        shifts: (N,) how far a row of the pattern begins later in the whole graph's pattern, for a part of a graph.
     """
 
     pattern: csr_array
     device: torch.device
+    shifts: NDArray[np.int64] | None = None
     _pairs: dict[int, Pairs] = field(default_factory=dict)
+
+    def extended(self, rows: Tensor) -> Tensor:
+        """(N, D) the rows of all nodes of the pattern, given those of the nodes that attend."""
+        return rows
 
     def num_pairs(self, heads: int) -> int:
         """How many pairs ``pairs`` has."""
@@ -96,9 +117,23 @@ class Neighbourhood:
         sources = indices[indptr[targets // heads] + within] * np.int64(heads) + targets % heads
         # Sorted by (source, target), the pairs appear in the order of their mirror images.
         reverse = np.empty(sources.size, dtype=np.int64)
-        reverse[np.lexsort((targets, sources))] = np.arange(sources.size)
-        arrays = (offsets, sources, targets, reverse)
-        return Pairs(*(torch.tensor(array.astype(np.int32), device=self.device) for array in arrays))
+        in_order = np.arange(sources.size) if self.pattern.has_sorted_indices else np.lexsort((sources, targets))
+        reverse[np.lexsort((targets, sources))] = in_order
+        return Pairs(
+            offsets=self._tensor(offsets),
+            sources=self._tensor(sources),
+            targets=self._tensor(targets),
+            reverse=self._tensor(reverse),
+            shifts=self._repeated_shifts(heads),
+        )
+
+    def _repeated_shifts(self, heads: int) -> Tensor | None:
+        if self.shifts is None:
+            return None
+        return torch.tensor(np.repeat(self.shifts * heads, heads), device=self.device)
+
+    def _tensor(self, array: NDArray[Any]) -> Tensor:
+        return torch.tensor(array.astype(np.int32), device=self.device)
 
 
 def attend(
@@ -121,18 +156,17 @@ def attend(
         (N, H * D) the heads side by side.
     """
     heads, width = source_weight.shape
-    hidden = projected.reshape(-1, width)  # (N H, D)
+    hidden = neighbourhood.extended(projected).reshape(-1, width)  # (N H, D)
+    weights = source_weight, target_weight
     attended: Tensor
-    fast = fused(projected, source_weight, target_weight)
-    if fast and neighbourhood.num_pairs(heads) >= _MANY_PAIRS:
-        attended = AttendRows.apply(hidden, source_weight, target_weight, neighbourhood.pattern, dropout)  # type: ignore[no-untyped-call]
-        return attended.view(projected.shape)
-    pairs = neighbourhood.pairs(heads)
-    if fast:
-        attended = _Attend.apply(hidden, source_weight, target_weight, pairs, dropout)  # type: ignore[no-untyped-call]
+    if not fused(projected, *weights):
+        attended = _attend_plain(hidden, *weights, neighbourhood.pairs(heads), dropout)
+    elif neighbourhood.num_pairs(heads) < _MANY_PAIRS:
+        attended = _Attend.apply(hidden, *weights, neighbourhood.pairs(heads), dropout)  # type: ignore[no-untyped-call]
     else:
-        attended = _attend_plain(hidden, source_weight, target_weight, pairs, dropout)
-    return attended.view(projected.shape)
+        pattern, shifts = neighbourhood.pattern, shift_numbers(neighbourhood.shifts)
+        attended = AttendRows.apply(hidden, *weights, pattern, shifts, dropout)  # type: ignore[no-untyped-call]
+    return attended.view(-1, heads * width)[: projected.shape[0]]
 
 
 def _attend_plain(
@@ -149,8 +183,7 @@ def _attend_plain(
     total = torch.zeros_like(source_score).scatter_add(0, targets, weight)
     attention = weight / total[targets]  # (P,)
     if dropout.rate:
-        numbers = torch.arange(attention.shape[0], device=attention.device)
-        attention = attention * dropout.mask(numbers).to(attention.dtype)
+        attention = attention * pairs.mask(dropout).to(attention.dtype)
     return torch.zeros_like(hidden).index_add(0, targets, attention[:, None] * hidden[sources])
 
 
@@ -171,7 +204,13 @@ class _Attend(torch.autograd.Function):
         _attention(scores.numpy(), pairs.offsets.numpy(), pairs.sources.numpy(), attention.numpy())
         weights = torch.empty_like(attention) if dropout.rate else attention
         if dropout.rate:
-            _drop(attention.numpy(), *dropout.arguments(), weights.numpy())
+            _drop(
+                attention.numpy(),
+                pairs.offsets.numpy(),
+                pairs.shift_numbers,
+                *dropout.arguments(),
+                weights.numpy(),
+            )
         ctx.save_for_backward(hidden, source_weight, target_weight, scores, attention, weights)
         ctx.pairs, ctx.dropout = pairs, dropout
         return pairs.weighted_sum(weights, hidden)
@@ -192,6 +231,7 @@ class _Attend(torch.autograd.Function):
             attention.numpy(),
             pairs.offsets.numpy(),
             pairs.sources.numpy(),
+            pairs.shift_numbers,
             *dropout.arguments(),
             grad_score.numpy(),
             grad_scores.numpy(),
@@ -251,13 +291,34 @@ def _attention(
 @compiled
 def _drop(
     attention: NDArray[np.float32],
+    offsets: NDArray[np.int32],
+    shifts: NDArray[np.int64],
     key: NDArray[np.uint32],
     scale: np.float32,
     weights: NDArray[np.float32],
 ) -> None:
-    key_bits, threshold = key[0], key[1]
+    _fill_mask(offsets, shifts, key, scale, weights)
     for p in range(attention.size):
-        weights[p] = attention[p] * scale if random_bits(key_bits, p) >= threshold else np.float32(0)
+        weights[p] *= attention[p]
+
+
+@inlined
+def _fill_mask(
+    offsets: NDArray[np.int32],
+    shifts: NDArray[np.int64],
+    key: NDArray[np.uint32],
+    scale: np.float32,
+    mask: NDArray[np.float32],
+) -> None:
+    """The scale for every pair that is kept, 0 for the others; without shifts in one loop, which is faster."""
+    zero, key_bits, threshold = np.float32(0), key[0], key[1]
+    if shifts.size == 0:
+        for p in range(mask.size):
+            mask[p] = scale if random_bits(key_bits, p) >= threshold else zero
+        return
+    for r in range(shifts.size):
+        for p in range(offsets[r], offsets[r + 1]):
+            mask[p] = scale if random_bits(key_bits, p + shifts[r]) >= threshold else zero
 
 
 @cache
@@ -272,6 +333,7 @@ def _grad_score(width: int) -> Callable[..., None]:
         attention: NDArray[np.float32],
         offsets: NDArray[np.int32],
         sources: NDArray[np.int32],
+        shifts: NDArray[np.int64],
         key: NDArray[np.uint32],
         scale: np.float32,
         grad_score: NDArray[np.float32],
@@ -279,9 +341,7 @@ def _grad_score(width: int) -> Callable[..., None]:
     ) -> None:
         """Through dropout, softmax and LeakyReLU, to every pair's score and the attending rows' part of it."""
         zero, one, slope = np.float32(0), np.float32(1), np.float32(NEGATIVE_SLOPE)
-        key_bits, threshold = key[0], key[1]
-        for p in range(attention.size):
-            grad_score[p] = scale if random_bits(key_bits, p) >= threshold else zero
+        _fill_mask(offsets, shifts, key, scale, grad_score)
         for r in range(offsets.size - 1):
             mean, target = zero, scores[1, r]
             for p in range(offsets[r], offsets[r + 1]):

@@ -26,9 +26,16 @@ from lcgnn.kernels.prefetch import AHEAD, LINE, prefetch
 
 Kernel = Callable[..., None]
 
+_NO_SHIFTS = np.empty(0, dtype=np.int64)
+
+
+def shift_numbers(shifts: NDArray[np.int64] | None) -> NDArray[np.int64]:
+    """Shifts as the compiled kernels take them: none for the whole graph."""
+    return _NO_SHIFTS if shifts is None else shifts
+
 
 class AttendRows(torch.autograd.Function):
-    """Attention of the rows (N H, D) over a symmetric (N, N) pattern with self-loops."""
+    """Attention of the rows (N H, D) over an (N, N) pattern with self-loops; shifts as in ``Neighbourhood``."""
 
     @staticmethod
     def forward(
@@ -37,6 +44,7 @@ class AttendRows(torch.autograd.Function):
         source_weight: Tensor,
         target_weight: Tensor,
         pattern: csr_array,
+        shifts: NDArray[np.int64],
         dropout: Dropout,
     ) -> Tensor:
         hidden = hidden.contiguous()
@@ -51,18 +59,19 @@ class AttendRows(torch.autograd.Function):
             scores.view(2, -1, heads).numpy(),
             pattern.indptr,
             pattern.indices,
+            shifts,
             *dropout.arguments(),
             attended.view(-1, heads * width).numpy(),
             largest.numpy(),
             inverse.numpy(),
         )
         ctx.save_for_backward(hidden, source_weight, target_weight, scores, largest, inverse)
-        ctx.pattern, ctx.dropout = pattern, dropout
+        ctx.pattern, ctx.shifts, ctx.dropout = pattern, shifts, dropout
         return attended
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
+    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None, None]:
         hidden, source_weight, target_weight, scores, largest, inverse = ctx.saved_tensors
         heads, width = source_weight.shape
         grad_hidden, grad_scores = torch.zeros_like(hidden), torch.zeros_like(scores)
@@ -75,6 +84,7 @@ class AttendRows(torch.autograd.Function):
             grad_output.contiguous().view(-1, heads * width).numpy(),
             ctx.pattern.indptr,
             ctx.pattern.indices,
+            ctx.shifts,
             *ctx.dropout.arguments(),
             grad_hidden.view(-1, heads * width).numpy(),
             grad_scores.view(2, -1, heads).numpy(),
@@ -89,13 +99,18 @@ class AttendRows(torch.autograd.Function):
             grad_source.numpy(),
             grad_target.numpy(),
         )
-        return grad_hidden, grad_source, grad_target, None, None
+        return grad_hidden, grad_source, grad_target, None, None, None
 
 
 @cache
 def _kernels(heads: int, width: int) -> tuple[Kernel, Kernel]:
-    """Forward and backward for one shape: the compiler unrolls loops over what it knows."""
+    """Forward and backward for one shape.
+
+    A row's pairs are numbered by head and neighbour. Loops over a head's columns take four at a time, in scalars:
+    the compiler makes a vector of them, which it would not of sums that it has to write to memory meanwhile.
+    """
     slope, zero, one = np.float32(NEGATIVE_SLOPE), np.float32(0), np.float32(1)
+    whole = width // 4 * 4
 
     @compiled
     def attend_rows_forward(
@@ -103,6 +118,7 @@ def _kernels(heads: int, width: int) -> tuple[Kernel, Kernel]:
         scores: NDArray[np.float32],
         offsets: NDArray[np.int32],
         sources: NDArray[np.int32],
+        shifts: NDArray[np.int64],
         key: NDArray[np.uint32],
         scale: np.float32,
         attended: NDArray[np.float32],
@@ -110,39 +126,53 @@ def _kernels(heads: int, width: int) -> tuple[Kernel, Kernel]:
         inverse: NDArray[np.float32],
     ) -> None:
         key_bits, threshold, last = key[0], key[1], sources.size - 1
-        coefficients = np.empty((np.diff(offsets).max(), heads), dtype=np.float32)
+        weights = np.empty(np.diff(offsets).max() * heads, dtype=np.float32)
         for i in range(offsets.size - 1):
             first, degree = offsets[i], offsets[i + 1] - offsets[i]
-            top, total, row = largest[i], inverse[i], attended[i]
-            top[:] = -np.inf
+            begin = (first + (shifts[i] if shifts.size else 0)) * heads
             for e in range(degree):
                 soon = np.int64(sources[min(first + e + AHEAD, last)])
                 prefetch(scores, soon * heads)
                 for k in range(0, heads * width, LINE):
                     prefetch(projected, soon * heads * width + k)
-            for e in range(degree):
-                for h in range(heads):
-                    score = scores[0, sources[first + e], h] + scores[1, i, h]
-                    score = max(score, slope * score)
-                    coefficients[e, h] = score
-                    top[h] = max(top[h], score)
-            total[:] = 0
-            for e in range(degree):
-                for h in range(heads):
-                    coefficients[e, h] = exp(coefficients[e, h] - top[h])
-                    total[h] += coefficients[e, h]
             for h in range(heads):
-                total[h] = one / total[h]
-            row[:] = 0
-            for e in range(degree):
-                neighbour = projected[sources[first + e]]
-                for h in range(heads):
-                    # The number that the pair has where all pairs are kept: by node, head and neighbour.
-                    number = np.int64(first) * heads + h * degree + e
-                    weight = coefficients[e, h] * total[h] * scale
-                    weight = weight if random_bits(key_bits, number) >= threshold else zero
-                    for k in range(width):
-                        row[h * width + k] += weight * neighbour[h * width + k]
+                top, target = np.float32(-np.inf), scores[1, i, h]
+                for e in range(degree):
+                    score = scores[0, sources[first + e], h] + target
+                    score = max(score, slope * score)
+                    weights[h * degree + e] = score
+                    top = max(top, score)
+                for e in range(degree):
+                    weights[h * degree + e] -= top
+                largest[i, h] = top
+            for p in range(degree * heads):
+                weights[p] = exp(weights[p])
+            for h in range(heads):
+                total = zero
+                for e in range(degree):
+                    total += weights[h * degree + e]
+                inverse[i, h] = one / total
+            for p in range(degree * heads):
+                weights[p] = weights[p] * scale if random_bits(key_bits, begin + p) >= threshold else zero
+            for h in range(heads):
+                factor = inverse[i, h]
+                for c in range(h * width, h * width + whole, 4):
+                    sum_0, sum_1, sum_2, sum_3 = zero, zero, zero, zero
+                    for e in range(degree):
+                        weight, row = weights[h * degree + e], projected[sources[first + e]]
+                        sum_0 += weight * row[c]
+                        sum_1 += weight * row[c + 1]
+                        sum_2 += weight * row[c + 2]
+                        sum_3 += weight * row[c + 3]
+                    attended[i, c] = factor * sum_0
+                    attended[i, c + 1] = factor * sum_1
+                    attended[i, c + 2] = factor * sum_2
+                    attended[i, c + 3] = factor * sum_3
+                for c in range(h * width + whole, (h + 1) * width):
+                    total = zero
+                    for e in range(degree):
+                        total += weights[h * degree + e] * projected[sources[first + e], c]
+                    attended[i, c] = factor * total
 
     @compiled
     def attend_rows_backward(
@@ -153,6 +183,7 @@ def _kernels(heads: int, width: int) -> tuple[Kernel, Kernel]:
         grad_output: NDArray[np.float32],
         offsets: NDArray[np.int32],
         sources: NDArray[np.int32],
+        shifts: NDArray[np.int64],
         key: NDArray[np.uint32],
         scale: np.float32,
         grad_projected: NDArray[np.float32],
@@ -160,42 +191,57 @@ def _kernels(heads: int, width: int) -> tuple[Kernel, Kernel]:
     ) -> None:
         key_bits, threshold, last = key[0], key[1], sources.size - 1
         most = np.diff(offsets).max()
-        coefficients = np.empty((most, heads), dtype=np.float32)
-        slopes = np.empty((most, heads), dtype=np.float32)
-        gradients = np.empty((most, heads), dtype=np.float32)
-        mean = np.empty(heads, dtype=np.float32)
+        coefficients = np.empty(most * heads, dtype=np.float32)
+        kept = np.empty(most * heads, dtype=np.float32)
+        gradients = np.empty(most, dtype=np.float32)
         for i in range(offsets.size - 1):
             first, degree = offsets[i], offsets[i + 1] - offsets[i]
-            top, total, upstream = largest[i], inverse[i], grad_output[i]
+            begin = (first + (shifts[i] if shifts.size else 0)) * heads
             for e in range(degree):
                 soon = np.int64(sources[min(first + e + AHEAD, last)])
                 prefetch(scores, soon * heads)
+                prefetch(grad_scores, soon * heads)
                 for k in range(0, heads * width, LINE):
                     prefetch(projected, soon * heads * width + k)
                     prefetch(grad_projected, soon * heads * width + k)
-            for e in range(degree):
-                for h in range(heads):
-                    score = scores[0, sources[first + e], h] + scores[1, i, h]
-                    slopes[e, h] = one if score > zero else slope
-                    coefficients[e, h] = exp(max(score, slope * score) - top[h]) * total[h]
-            mean[:] = 0
-            for e in range(degree):
-                neighbour, downstream = projected[sources[first + e]], grad_projected[sources[first + e]]
-                for h in range(heads):
-                    number = np.int64(first) * heads + h * degree + e
-                    kept = scale if random_bits(key_bits, number) >= threshold else zero
-                    weight, product = coefficients[e, h] * kept, zero
-                    for k in range(width):
-                        product += upstream[h * width + k] * neighbour[h * width + k]
-                    for k in range(width):
-                        downstream[h * width + k] += weight * upstream[h * width + k]
-                    gradients[e, h] = product * kept
-                    mean[h] += coefficients[e, h] * product * kept
-            for e in range(degree):
-                source = sources[first + e]
-                for h in range(heads):
-                    grad = coefficients[e, h] * (gradients[e, h] - mean[h]) * slopes[e, h]
+            for h in range(heads):
+                top, target = largest[i, h], scores[1, i, h]
+                for e in range(degree):
+                    score = scores[0, sources[first + e], h] + target
+                    coefficients[h * degree + e] = max(score, slope * score) - top
+            for p in range(degree * heads):
+                coefficients[p] = exp(coefficients[p])
+            for p in range(degree * heads):
+                kept[p] = scale if random_bits(key_bits, begin + p) >= threshold else zero
+            for h in range(heads):
+                mean, factor, p = zero, inverse[i, h], h * degree
+                for e in range(degree):
+                    row, product = projected[sources[first + e]], zero
+                    for c in range(h * width, (h + 1) * width):
+                        product += grad_output[i, c] * row[c]
+                    coefficients[p + e] *= factor
+                    gradients[e] = product * kept[p + e]
+                    mean += coefficients[p + e] * gradients[e]
+                for c in range(h * width, h * width + whole, 4):
+                    grad_0, grad_1 = grad_output[i, c], grad_output[i, c + 1]
+                    grad_2, grad_3 = grad_output[i, c + 2], grad_output[i, c + 3]
+                    for e in range(degree):
+                        weight, row = coefficients[p + e] * kept[p + e], grad_projected[sources[first + e]]
+                        row[c] += weight * grad_0
+                        row[c + 1] += weight * grad_1
+                        row[c + 2] += weight * grad_2
+                        row[c + 3] += weight * grad_3
+                for c in range(h * width + whole, (h + 1) * width):
+                    for e in range(degree):
+                        weight = coefficients[p + e] * kept[p + e]
+                        grad_projected[sources[first + e], c] += weight * grad_output[i, c]
+                total, target = zero, scores[1, i, h]
+                for e in range(degree):
+                    source = sources[first + e]
+                    grad = coefficients[p + e] * (gradients[e] - mean)
+                    grad *= one if scores[0, source, h] + target > zero else slope
                     grad_scores[0, source, h] += grad
-                    grad_scores[1, i, h] += grad
+                    total += grad
+                grad_scores[1, i, h] = total
 
     return attend_rows_forward, attend_rows_backward

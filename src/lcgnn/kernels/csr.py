@@ -14,8 +14,8 @@ from lcgnn.kernels import fused
 from lcgnn.kernels.jit import compiled
 from lcgnn.kernels.prefetch import AHEAD, LINE, prefetch
 
-# From this many columns, or numbers in the dense matrix, on the loops below are faster than the vendor's library on
-# one thread.
+# From this many columns, or numbers in the dense matrix, on the loops below are faster than the vendor's library
+# on one thread.
 _WIDE = 48
 _LARGE = 2**20
 

@@ -19,6 +19,7 @@ from lcgnn.checkpoint import CheckpointFile
 from lcgnn.errors import ConfigError
 from lcgnn.files import read_toml
 from lcgnn.graph import Graph, Split
+from lcgnn.methods.checks import check_settings
 from lcgnn.ranks import ALONE, Ranks
 from lcgnn.training import Progress
 
@@ -70,6 +71,7 @@ class Context:
         first_phase: Keeps the state after the first of several phases, for fits that have it in common.
         progress: Called after every epoch.
         ranks: The processes that hold the rest of the graph.
+        parts: Above 1, hold only one of so many parts of the graph in memory at a time.
     """
 
     device: str = "auto"
@@ -77,6 +79,7 @@ class Context:
     first_phase: CheckpointFile | None = None
     progress: Callable[[Progress], None] | None = None
     ranks: Ranks = ALONE
+    parts: int = 1
 
 
 @dataclass(frozen=True)
@@ -110,9 +113,9 @@ class Method(ABC):
         return None
 
 
-def setting(default: Any, help: str) -> Any:
-    """A field of a method, with the sentence that explains it."""
-    return field(default=default, metadata={"help": help})
+def setting(default: Any, help: str, *, at_least: float | None = None, below: float | None = None) -> Any:
+    """A field of a method, with the sentence that explains it and the range that it must lie in."""
+    return field(default=default, metadata={"help": help, "at_least": at_least, "below": below})
 
 
 @dataclass(frozen=True)
@@ -161,7 +164,9 @@ def entries() -> tuple[Entry, ...]:
 def entry(name: str) -> Entry:
     """The entry of a name; an unknown one is answered with the nearest there is."""
     if name not in _REGISTRY:
-        near = difflib.get_close_matches(name.lower(), _REGISTRY, n=1, cutoff=0.5)
+        near = difflib.get_close_matches(name.lower(), _REGISTRY, n=3, cutoff=0.5)
+        # Of names that are equally near, the one with the same letters is meant.
+        near.sort(key=lambda other: sorted(other) != sorted(name.lower()))
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise ConfigError(f"There is no method {name!r}.{hint} 'lcgnn methods' lists all of them.")
     return _REGISTRY[name]
@@ -177,7 +182,9 @@ def create(name: str, dataset: str | None = None, **settings: Any) -> Method:
             hint = f" Did you mean {near[0]!r}?" if near else f" It has: {', '.join(known)}."
             raise ConfigError(f"{name} has no setting {key!r}.{hint}")
     defaults = dataset_defaults().get(found.family, {}).get((dataset or "").lower(), {})
-    return found.method(**{**defaults, **found.preset, **settings})
+    chosen = {**defaults, **found.preset, **settings}
+    check_settings(name, found.method, chosen)
+    return found.method(**chosen)
 
 
 def settings_of(method: type[Method]) -> dict[str, dataclasses.Field[Any]]:

@@ -23,9 +23,11 @@ from lcgnn.models.cheby import Cheby
 class ChebyMethod(TwoPhase):
     """Two Chebyshev convolutions of 16 hidden units, dropout 0.5 on the hidden layer."""
 
-    order: int = setting(3, "Polynomials of each layer, which reach one hop less far than there are of them.")
-    hidden: int = setting(16, "Width of the hidden layer.")
-    dropout: float = setting(0.5, "Dropout rate on the hidden layer.")
+    order: int = setting(
+        3, "Polynomials of each layer, which reach one hop less far than there are of them.", at_least=1
+    )
+    hidden: int = setting(16, "Width of the hidden layer.", at_least=1)
+    dropout: float = setting(0.5, "Dropout rate on the hidden layer.", at_least=0, below=1)
 
     def network(self, num_features: int, num_classes: int, generator: torch.Generator) -> Cheby:
         if self.order < 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 
@@ -19,16 +20,18 @@ class GATMethod(TwoPhase):
     The learning rate is the paper's 0.005; the authors' code uses 0.01 (see ``defaults.toml``).
     """
 
+    by_ranks: ClassVar[bool] = True
+
     base_epochs: int = setting(1000, "Epochs of the first phase.")
     base_stop_window: int = setting(
         100, "Stop the first phase when the validation loss exceeds its mean over so many epochs; 0: never."
     )
     epochs: int = setting(2000, "Epochs of the second phase.")
-    learning_rate: float = setting(0.005, "Adam's learning rate.")
-    hidden: int = setting(8, "Width of each head of the first layer.")
-    heads: int = setting(8, "Attention heads of the first layer.")
-    output_heads: int = setting(1, "Attention heads of the second layer, which are averaged.")
-    dropout: float = setting(0.6, "Dropout rate on input, hidden layer and attention.")
+    learning_rate: float = setting(0.005, "Adam's learning rate.", at_least=0)
+    hidden: int = setting(8, "Width of each head of the first layer.", at_least=1)
+    heads: int = setting(8, "Attention heads of the first layer.", at_least=1)
+    output_heads: int = setting(1, "Attention heads of the second layer, which are averaged.", at_least=1)
+    dropout: float = setting(0.6, "Dropout rate on input, hidden layer and attention.", at_least=0, below=1)
 
     def network(self, num_features: int, num_classes: int, generator: torch.Generator) -> GAT:
         return GAT(

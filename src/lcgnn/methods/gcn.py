@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 
@@ -16,8 +17,10 @@ from lcgnn.models.gcn import GCN
 class GCNMethod(TwoPhase):
     """Two graph convolutions of 16 hidden units, dropout 0.5 on the hidden layer."""
 
-    hidden: int = setting(16, "Width of the hidden layer.")
-    dropout: float = setting(0.5, "Dropout rate on the hidden layer.")
+    by_ranks: ClassVar[bool] = True
+
+    hidden: int = setting(16, "Width of the hidden layer.", at_least=1)
+    dropout: float = setting(0.5, "Dropout rate on the hidden layer.", at_least=0, below=1)
 
     def network(self, num_features: int, num_classes: int, generator: torch.Generator) -> GCN:
         return GCN(num_features, num_classes, hidden=self.hidden, dropout=self.dropout, generator=generator)

@@ -27,8 +27,8 @@ class KipfGCN(GCNMethod):
     base_selection: Selection = setting(
         "stopped", "Which epoch to report: accuracy, loss, both, stopped (where early stopping ended) or last."
     )
-    weight_decay: float = setting(5e-4, "L2 penalty on the first layer's weights.")
-    input_dropout: float = setting(0.5, "Dropout rate on the features.")
+    weight_decay: float = setting(5e-4, "L2 penalty on the first layer's weights.", at_least=0)
+    input_dropout: float = setting(0.5, "Dropout rate on the features.", at_least=0, below=1)
 
     def network(self, num_features: int, num_classes: int, generator: torch.Generator) -> GCN:
         return GCN(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -20,7 +20,9 @@ from lcgnn.methods.base import Context, Fit, Method, MethodClass, register, sett
 from lcgnn.methods.phases import fit_in_phases, fitted_logits, nodes_on
 from lcgnn.models.network import Network
 from lcgnn.objectives import AdjacencyAggregation, CrossEntropy, LabelConsistencyObjective, Objective
+from lcgnn.partwise import PartwiseTensors
 from lcgnn.sparse import GraphTensors
+from lcgnn.streamed import PartsInTurn
 from lcgnn.training import Phase, Selection
 
 Aggregation = Literal["consistency", "adjacency", "none"]
@@ -52,8 +54,11 @@ class TwoPhase(Method):
         "accuracy",
         "Which epoch to keep: by validation accuracy, by validation loss, or the last (needs no validation).",
     )
-    learning_rate: float = setting(0.01, "Adam's learning rate.")
-    weight_decay: float = setting(5e-4, "L2 penalty on all parameters.")
+    learning_rate: float = setting(0.01, "Adam's learning rate.", at_least=0)
+    weight_decay: float = setting(5e-4, "L2 penalty on all parameters.", at_least=0)
+
+    by_ranks: ClassVar[bool] = False
+    """Whether the network can be trained on a part of a graph, with the boundary rows fetched from others."""
 
     def __post_init__(self) -> None:
         # Both check their settings, before any work starts.
@@ -69,7 +74,11 @@ class TwoPhase(Method):
     def fit(self, graph: Graph, split: Split, seed: int = 0, context: Context | None = None) -> Fit:
         context = context or Context()
         split.check(graph)
-        tensors = GraphTensors(graph, resolve_device(context.device))
+        if context.parts == 1:
+            tensors = GraphTensors(graph, resolve_device(context.device))
+        else:
+            tensors = PartwiseTensors(graph, context.parts)
+            context = replace(context, ranks=PartsInTurn())
         train, validation = nodes_on(tensors, split.train), nodes_on(tensors, split.validation)
         return self.fit_tensors(tensors, train, validation, seed, context)
 

@@ -11,6 +11,7 @@ GCN (see ``defaults.toml``).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 
@@ -25,13 +26,15 @@ from lcgnn.training import Selection
 class MLPMethod(TwoPhase):
     """Two layers of 16 hidden units, dropout 0.5 on features and hidden layer."""
 
+    by_ranks: ClassVar[bool] = True
+
     base_selection: Selection = setting("accuracy", "Which epoch of the base to report: accuracy, loss or last.")
     base_stop_window: int = setting(
         0, "Stop the first phase when the validation loss exceeds its mean over so many epochs; 0: never."
     )
-    hidden: int = setting(16, "Width of the hidden layer.")
-    dropout: float = setting(0.5, "Dropout rate on the hidden layer.")
-    input_dropout: float = setting(0.5, "Dropout rate on the features.")
+    hidden: int = setting(16, "Width of the hidden layer.", at_least=1)
+    dropout: float = setting(0.5, "Dropout rate on the hidden layer.", at_least=0, below=1)
+    input_dropout: float = setting(0.5, "Dropout rate on the features.", at_least=0, below=1)
 
     def network(self, num_features: int, num_classes: int, generator: torch.Generator) -> MLP:
         return MLP(

@@ -30,10 +30,10 @@ class MoNetMethod(TwoPhase):
     base_stop_window: int = setting(
         0, "Stop the first phase when the validation loss exceeds its mean over so many epochs; 0: never."
     )
-    weight_decay: float = setting(0.005, "L2 penalty on all parameters.")
-    kernels: int = setting(3, "Gaussian kernels of each layer.")
-    hidden: int = setting(32, "Width of the hidden layer.")
-    dropout: float = setting(0.7, "Dropout rate on features and hidden layer.")
+    weight_decay: float = setting(0.005, "L2 penalty on all parameters.", at_least=0)
+    kernels: int = setting(3, "Gaussian kernels of each layer.", at_least=1)
+    hidden: int = setting(32, "Width of the hidden layer.", at_least=1)
+    dropout: float = setting(0.7, "Dropout rate on features and hidden layer.", at_least=0, below=1)
 
     def network(self, num_features: int, num_classes: int, generator: torch.Generator) -> MoNet:
         return MoNet(

@@ -53,14 +53,14 @@ class PlanetoidMethod(Method):
     """An embedding that predicts the context of every node, and two softmax layers whose answers are combined."""
 
     inductive: bool = setting(False, "Make the embedding of the features, to classify nodes unseen in training.")
-    dimension: int = setting(50, "Length of a node's embedding.")
+    dimension: int = setting(50, "Length of a node's embedding.", at_least=1)
     walks: int = setting(1000, "Random walks an epoch.")
-    length: int = setting(10, "Steps of each walk.")
-    window: int = setting(3, "Nodes of a walk at most so many steps apart are each other's context.")
+    length: int = setting(10, "Steps of each walk.", at_least=1)
+    window: int = setting(3, "Nodes of a walk at most so many steps apart are each other's context.", at_least=1)
     label_pairs: int = setting(1000, "Pairs of equally labelled training nodes an epoch.")
     negatives: int = setting(2, "Random pairs for each pair that belongs together.")
     penalty: float = setting(30.0, "L2 penalty on embeddings and contexts, beside the loss of one walk a node.")
-    dropout: float = setting(0.5, "Dropout rate on the features.")
+    dropout: float = setting(0.5, "Dropout rate on the features.", at_least=0, below=1)
     context_weight: float = setting(1.0, "Weight of the context loss beside the classification loss.")
     base_epochs: int = setting(200, "Epochs on the context alone, before the classes come in.")
     epochs: int = setting(400, "Epochs on context and classes.")
@@ -68,8 +68,8 @@ class PlanetoidMethod(Method):
         "accuracy",
         "Which epoch to keep: by validation accuracy, by validation loss, or the last (needs no validation).",
     )
-    learning_rate: float = setting(0.01, "Adam's learning rate.")
-    weight_decay: float = setting(1e-5, "L2 penalty on the weights of the features.")
+    learning_rate: float = setting(0.01, "Adam's learning rate.", at_least=0)
+    weight_decay: float = setting(1e-5, "L2 penalty on the weights of the features.", at_least=0)
 
     def fit(self, graph: Graph, split: Split, seed: int = 0, context: Context | None = None) -> Fit:
         context = context or Context()

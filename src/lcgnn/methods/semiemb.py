@@ -43,16 +43,18 @@ class SemiSupervisedEmbedding(Method):
 
     embedding_weight: float = setting(10.0, "Weight of the embedding loss (lambda); 0 leaves a perceptron.")
     margin: float = setting(1.0, "Distance that nodes that are not neighbours are pushed apart.")
-    hidden: int = setting(16, "Width of the embedding.")
-    dropout: float = setting(0.5, "Dropout rate on the embedding, where the class is read from it.")
-    input_dropout: float = setting(0.5, "Dropout rate on the features.")
+    hidden: int = setting(16, "Width of the embedding.", at_least=1)
+    dropout: float = setting(
+        0.5, "Dropout rate on the embedding, where the class is read from it.", at_least=0, below=1
+    )
+    input_dropout: float = setting(0.5, "Dropout rate on the features.", at_least=0, below=1)
     epochs: int = setting(200, "Epochs of training.")
     selection: Selection = setting(
         "accuracy",
         "Which epoch to keep: by validation accuracy, by validation loss, or the last (needs no validation).",
     )
-    learning_rate: float = setting(0.01, "Adam's learning rate.")
-    weight_decay: float = setting(5e-4, "L2 penalty on all parameters.")
+    learning_rate: float = setting(0.01, "Adam's learning rate.", at_least=0)
+    weight_decay: float = setting(5e-4, "L2 penalty on all parameters.", at_least=0)
 
     def fit(self, graph: Graph, split: Split, seed: int = 0, context: Context | None = None) -> Fit:
         context = context or Context()

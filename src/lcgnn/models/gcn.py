@@ -5,11 +5,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from lcgnn.errors import ConfigError
 from lcgnn.kernels import fused
 from lcgnn.kernels.dropout import NO_DROPOUT, Dropout, derive_key
 from lcgnn.kernels.hidden import hidden_layer
+from lcgnn.models.gcn_partwise import GCNPartwisePasses
 from lcgnn.models.gcn_passes import GCNPasses
 from lcgnn.models.network import Network, Passes, glorot
+from lcgnn.partwise import PartwiseTensors
 from lcgnn.sparse import GraphTensors, dropped_product
 
 
@@ -71,7 +74,17 @@ class GCN(Network):
         projected = hidden_layer(embedding, self.bias_0, self.weight_1, "relu", dropout)
         return graph.adjacency.product_plus(projected, self.bias_1)
 
+    def forward(self, graph: GraphTensors, key: int | None = None) -> Tensor:
+        if not isinstance(graph, PartwiseTensors):
+            return super().forward(graph, key)
+        passes = self.passes(graph)
+        return passes.validate() if key is None else passes.train(key)
+
     def passes(self, graph: GraphTensors) -> Passes:
+        if isinstance(graph, PartwiseTensors):
+            if self.input_dropout:
+                raise ConfigError("A GCN with dropout on its input needs the whole graph. Train it without parts.")
+            return GCNPartwisePasses(self, graph)
         trained = all(bias.requires_grad for bias in (self.bias_0, self.bias_1))
         plain = not self.input_dropout and trained
         return GCNPasses(self, graph) if plain and fused(self.weight_0) else super().passes(graph)

@@ -8,6 +8,8 @@ from abc import ABC, abstractmethod
 import torch
 from torch import Tensor, nn
 
+from lcgnn.errors import ConfigError
+from lcgnn.partwise import PartwiseTensors
 from lcgnn.sparse import GraphTensors
 
 
@@ -31,6 +33,8 @@ class Network(nn.Module, ABC):
 
     def passes(self, graph: GraphTensors) -> Passes:
         """How an epoch runs through this network; a network may have a faster way than autograd."""
+        if isinstance(graph, PartwiseTensors):
+            raise ConfigError(f"A {type(self).__name__} needs the whole graph at once. Train it without parts.")
         return Passes(self, graph)
 
 

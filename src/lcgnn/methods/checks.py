@@ -1,0 +1,63 @@
+"""Settings are checked when a method is made: their types, and the ranges that their fields declare."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from numbers import Integral, Real
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from lcgnn.errors import ConfigError
+
+_WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text", NoneType: "null"}
+
+
+def check_settings(name: str, method: type[Any], settings: Mapping[str, Any]) -> None:
+    """Raise ConfigError for a setting of another type than its field's, or outside the range that it declares."""
+    kinds = _kinds(method)
+    for field in dataclasses.fields(method):
+        if field.name not in settings:
+            continue
+        value, kind = settings[field.name], kinds.get(field.name)
+        if not _fits(value, kind):
+            raise ConfigError(f"{name}: {field.name} is {value!r}; it must be {_in_words(kind)}.")
+        if value is not None:
+            _check_range(name, field, value)
+
+
+def _kinds(method: type[Any]) -> dict[str, Any]:
+    """The types of the fields; none if the annotations name what only the function around the class knows."""
+    try:
+        return get_type_hints(method)
+    except NameError:
+        return {}
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    if get_origin(kind) in (Union, UnionType):
+        return any(_fits(value, one) for one in get_args(kind))
+    if kind is int:
+        return isinstance(value, Integral) and not isinstance(value, bool)
+    if kind is float:
+        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    if get_origin(kind) is Literal:
+        return value in get_args(kind)
+    return isinstance(value, kind) if kind in _WORDS else True
+
+
+def _in_words(kind: Any) -> str:
+    kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    words: list[str] = []
+    for one in kinds:
+        words += map(repr, get_args(one)) if get_origin(one) is Literal else [_WORDS.get(one, str(one))]
+    return " or ".join(words)
+
+
+def _check_range(name: str, field: dataclasses.Field[Any], value: Any) -> None:
+    at_least, below = field.metadata.get("at_least"), field.metadata.get("below")
+    if at_least is not None and value < at_least:
+        raise ConfigError(f"{name}: {field.name} is {value}; it must be at least {at_least}.")
+    if below is not None and value >= below:
+        raise ConfigError(f"{name}: {field.name} is {value}; it must be below {below}.")
