@@ -145,7 +145,7 @@ def table(content: dict[str, Any]) -> str:
     lines += [_group(name, chosen) for name, of in GROUPS.items() if (chosen := [row for row in rows if of(row)])]
     lines += [
         "",
-        f"The squared error of the estimate was {_mean(rows, _excess):.1f} times that of as many independent labels.",
+        f"The estimate's squared error was {_mean(rows, _excess):.1f} times that of as many independent labels.",
         "",
         *_gains(rows),
     ]

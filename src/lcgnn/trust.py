@@ -23,8 +23,8 @@ _ENOUGH_TO_CALIBRATE = 20
 _ENOUGH_OF_A_CLASS = 10
 # How much more the share of held-out labels that are right varies than it would if they were independent. They are
 # not: labels that are close to each other are held out in turn and predicted from each other, right or wrong
-# together. Labels that predict each other in pairs vary twice as much, and about so much was seen on generated graphs
-# (benchmarks/results/trust.md).
+# together. Labels that predict each other in pairs vary twice as much, and about so much was measured on generated
+# graphs (benchmarks/results/trust.md).
 _DEPENDENCE = 2.0
 # Held-out labels a bin of the calibration error, and bins at most.
 _LABELS_PER_BIN, _MOST_BINS = 20, 15
