@@ -100,7 +100,9 @@ def plan_cross_validation(
         workers: How many processes at most.
     """
     if asked is not None and (asked < 0 or asked == 1):
-        raise ConfigError(f"{asked} folds are not possible. Ask for 2 or more, or for 0 to estimate nothing.")
+        raise ConfigError(
+            f"The number of folds cannot be {asked}. Ask for 2 or more, or for 0 to estimate nothing."
+        )
     graph, split = Run(spec).data
     if asked == 0 or (asked is None and split.test.size):
         return None, []
