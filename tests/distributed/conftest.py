@@ -92,12 +92,13 @@ def started(command: Sequence[str], environment: Mapping[str, str]) -> subproces
 def finished() -> Callable[..., list[str]]:
     """Waits for processes that are to end well, and gives what each wrote to stderr."""
 
-    def wait(processes: Sequence[subprocess.Popen[str]], timeout: float = 120) -> list[str]:
+    def wait(processes: Sequence[subprocess.Popen[str]], timeout: float = 400) -> list[str]:
         try:
             errors = [process.communicate(timeout=timeout)[1] for process in processes]
         finally:
             for process in processes:
                 process.kill()
+                process.communicate()
         for rank, (process, error) in enumerate(zip(processes, errors, strict=True)):
             assert process.returncode == 0, f"rank {rank}:\n{error}"
         return errors

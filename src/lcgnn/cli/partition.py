@@ -29,7 +29,8 @@ def partition(
     ],
     parts: Annotated[int, typer.Option(help="How many parts: one for each process.")] = 2,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the parts. [default: parts-N in the graph's folder]")
+        Path | None,
+        typer.Option(help="Folder for the parts. [default: parts-N in the graph's folder, or GRAPH-parts-N]"),
     ] = None,
     id_column: IdColumn = None,
     label_column: LabelColumn = None,
@@ -56,7 +57,8 @@ def partition(
         fetch(folder, err)
     graph, split, notes = read_graph(folder, tables)
     print_notes(notes)
-    place = out or (Path(folder) / f"parts-{parts}" if tables else Path(f"{folder.lower()}-parts-{parts}"))
+    within = Path(folder) / f"parts-{parts}" if tables and Path(folder).is_dir() else None
+    place = out or within or Path(f"{graph.name}-parts-{parts}")
     described = {"name": graph.name, "checksum": graph.checksum, "split": split.name}
     manifest = write_parts(place, graph, split, parts, described)
     nodes, boundary = ([getattr(part, name) for part in manifest.parts] for name in ("nodes", "boundary"))
@@ -68,7 +70,7 @@ def partition(
         markup=False,
         highlight=False,
     )
-    trained = shlex.quote(folder if tables and out is None else str(place))
+    trained = shlex.quote(folder if place == within else str(place))
     console.print(
         f"\nTry next:\n  torchrun --nproc-per-node={parts} -m lcgnn train {trained}", soft_wrap=True, markup=False
     )

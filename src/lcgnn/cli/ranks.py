@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from lcgnn import __version__
 from lcgnn.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ def crew_for(context: typer.Context, argument: str, device: str) -> Iterator[tup
     from lcgnn.distributed.crew import at_work
 
     settings = {name: value for name, value in context.params.items() if name not in _FREE}
+    settings |= {"lcgnn": __version__, "LCGNN_KERNELS": os.environ.get("LCGNN_KERNELS")}
     with at_work(place, device, settings) as crew:
         if crew is None:
             raise typer.Exit

@@ -31,6 +31,7 @@ from lcgnn.distributed.world import (
 from lcgnn.errors import ConfigError, LCGNNError, RankError
 from lcgnn.graph import Split
 from lcgnn.methods import Context, Fit, Method, entry
+from lcgnn.methods.base import Stage
 from lcgnn.methods.lc import TwoPhase
 
 Result = TypeVar("Result")
@@ -51,7 +52,7 @@ class Crew:
     """
 
     def __init__(self, folder: Path, world: World, settings: Mapping[str, Any]) -> None:
-        self.folder, self.world = folder, world
+        self.world = world
         self.manifest, part = unanimously(world, lambda: _own_part(folder, world))
         self._check_settings({**settings, MANIFEST: hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()})
         self.tensors = PartTensors(part, len(self.manifest.class_names), world)
@@ -88,7 +89,7 @@ class Crew:
         """
         if not isinstance(method, TwoPhase) or not method.by_ranks:
             raise ConfigError(
-                f"{name} cannot train on a graph in parts. gcn, gat and mlp can, with lc- or without."
+                f"{name} cannot train on a graph in parts. gcn, gat, sgc and mlp can, with lc- or without."
             )
         order = {
             "method": name,
@@ -165,15 +166,13 @@ class Crew:
                 RankError("The ranks ended with different parameters, which should not be. Please report this.")
             )
 
-    def _whole_stages(self, fit: Fit) -> tuple[Any, ...]:
-        """On the first rank the stages for all nodes, in their order in the graph; elsewhere as they are."""
+    def _whole_stages(self, fit: Fit) -> tuple[Stage, ...]:
+        """On the first rank the stages for all nodes, in their order in the graph; without any node elsewhere."""
+        order = torch.argsort(self.nodes)
         stages = []
         for stage in fit.stages:
             rows = self.world.to_first(torch.from_numpy(stage.label_distribution).to(self.world.device))
-            whole = np.empty((self.manifest.num_nodes, rows.shape[1]), dtype=np.float32)
-            if self.world.is_first:
-                whole[self.nodes.cpu().numpy()] = rows.cpu().numpy()
-            stages.append(dataclasses.replace(stage, label_distribution=whole))
+            stages.append(dataclasses.replace(stage, label_distribution=rows[order].cpu().numpy()))
         return tuple(stages)
 
 
