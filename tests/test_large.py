@@ -30,7 +30,7 @@ def test_a_generated_graph_is_trained_on_as_a_whole_and_in_parts_alike(folder):
     whole = json.loads(lcgnn(folder, *TRAIN, "--out", "whole").stdout)
     parts = json.loads(lcgnn(folder, *TRAIN, "--out", "parts", "--parts", "3").stdout)
     assert whole["test_accuracy"] == parts["test_accuracy"]
-    assert whole["mean"] > 80
+    assert whole["mean"] > 0.8
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,6 @@ def test_a_generated_graph_is_trained_on_as_a_whole_and_in_parts_alike(folder):
     [
         (GENERATE, "big is there already"),
         ([*GENERATE, "--format", "hdf5"], "as arrays or csv, not 'hdf5'"),
-        (["train", "big", "--parts", "0"], "1 part or more"),
         (["train", "big", "--parts", "3", "--method", "lp"], "lp needs the whole graph"),
     ],
 )
