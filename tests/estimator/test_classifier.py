@@ -21,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 
 from lcgnn import Graph, LCGNNClassifier, Split, create
 from lcgnn.errors import ConfigError, InputWarning, LCGNNError
+from lcgnn.estimator.classifier import base_names
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,7 @@ def fitted(classifier: Any, data: Any) -> LCGNNClassifier:
     return classifier().fit(data.X, data.y, adjacency=data.adjacency)
 
 
-@pytest.mark.parametrize("base", ["gcn", "gat", "mlp", "cheby", "monet"])
+@pytest.mark.parametrize("base", base_names())
 @pytest.mark.parametrize("label_consistency", [True, False])
 def test_it_is_the_method_of_that_name_with_the_last_epoch_kept(
     classifier: Any, data: Any, base: str, label_consistency: bool

@@ -42,7 +42,7 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     rows that are similar: ``fit(X, y, adjacency=sklearn.neighbors.kneighbors_graph(X, 10))``.
 
     Args:
-        base: The network: "gcn", "gat", "mlp", "cheby", "monet", or one that was registered.
+        base: The network: "gcn", "gat", "sgc", "mlp", "cheby", "monet", or one that was registered.
         label_consistency: Whether to train it on with label consistency (LC-GNN), or leave it alone.
         consistency_weight: Weight of the regularisation loss (the paper's lambda). For this and the next six, None
             takes the base's own.

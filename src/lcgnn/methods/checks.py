@@ -51,8 +51,8 @@ def _in_words(kind: Any) -> str:
     kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
     words: list[str] = []
     for one in kinds:
-        words += map(repr, get_args(one)) if get_origin(one) is Literal else [_WORDS.get(one, str(one))]
-    return " or ".join(words)
+        words += map(str, get_args(one)) if get_origin(one) is Literal else [_WORDS.get(one, str(one))]
+    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def _check_range(name: str, field: dataclasses.Field[Any], value: Any) -> None:
