@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks import epoch, fits, layer, scale, tables, training, trust
+from benchmarks import epoch, fits, layer, ranks, scale, tables, training, trust
 
 
 def main() -> None:
@@ -14,7 +14,7 @@ def main() -> None:
         "what",
         nargs="?",
         default="all",
-        choices=["all", "layer", "epoch", "training", "fits", "tables", "trust", "scale"],
+        choices=["all", "layer", "epoch", "training", "fits", "tables", "trust", "scale", "ranks"],
     )
     parser.add_argument("--repeats", type=int, default=7, help="turns that each contender takes [default: 7]")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="[default: 1 2]")
@@ -40,6 +40,8 @@ def main() -> None:
         trust.main(options.out)
     if options.what in ("all", "scale"):
         scale.main(options.out, tuple(options.sizes))
+    if options.what in ("all", "ranks"):
+        ranks.main(options.out)
 
 
 if __name__ == "__main__":

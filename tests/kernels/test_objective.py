@@ -10,6 +10,7 @@ from lcgnn import consistency
 from lcgnn.kernels import use
 from lcgnn.kernels.agreement import BLOCK
 from lcgnn.kernels.objective import (
+    class_agreement,
     cross_entropy_gradient,
     cross_entropy_scores,
     label_consistency_loss,
@@ -170,3 +171,18 @@ def test_a_node_that_is_given_twice_counts_twice():
     leaf = logits.clone().requires_grad_()
     (gradient,) = torch.autograd.grad(torch.nn.functional.cross_entropy(leaf[nodes], labels[nodes]), leaf)
     torch.testing.assert_close(cross_entropy_gradient(logits, labels, nodes)[1], gradient)
+
+
+@pytest.mark.parametrize("num_classes", [3, 20])
+@pytest.mark.parametrize("num_nodes", [1, BLOCK, 2 * BLOCK + 5])
+def test_the_class_agreement_and_its_way_back_are_those_of_autograd(num_nodes, num_classes):
+    logits, _, _ = problem(num_nodes, num_classes, 1, seed=4)
+    weights = torch.randn(num_classes, num_classes, generator=torch.Generator().manual_seed(5))
+    leaf = logits.clone().requires_grad_()
+    expected = consistency.agreement(torch.softmax(leaf, dim=1))
+    (gradient,) = torch.autograd.grad((weights * expected).sum(), leaf)
+    for choice in ("fused", "plain"):
+        with use(choice):
+            found, carry_back = class_agreement(logits)
+            torch.testing.assert_close(found, expected.detach(), rtol=1e-5, atol=1e-5)
+            torch.testing.assert_close(carry_back(weights), gradient, rtol=1e-5, atol=1e-6)

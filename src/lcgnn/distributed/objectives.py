@@ -18,6 +18,7 @@ from torch import Tensor
 
 from lcgnn import consistency
 from lcgnn.errors import ConfigError
+from lcgnn.kernels.objective import class_agreement
 from lcgnn.objectives import AdjacencyAggregation, CrossEntropy, LabelConsistencyObjective, Objective
 
 
@@ -64,8 +65,8 @@ class RankObjective(Objective):
         return self.world.gather(self.labels[self.train], self.counts)
 
     def gathered(self, rows: Tensor) -> Tensor:
-        """(L, C) the rows of all ranks' training nodes, in the order of ``train_labels``."""
-        result: Tensor = _Gather.apply(rows[self.train], self.world, self.counts)  # type: ignore[no-untyped-call]
+        """(L, C) the rows of all ranks' training nodes, in the order of ``train_labels``, given this rank's."""
+        result: Tensor = _Gather.apply(rows, self.world, self.counts)  # type: ignore[no-untyped-call]
         return result
 
     @abstractmethod
@@ -90,7 +91,7 @@ class RankCrossEntropy(RankObjective):
     """``CrossEntropy`` over all ranks' nodes."""
 
     def loss(self, logits: Tensor) -> Tensor:
-        return torch.nn.functional.cross_entropy(self.gathered(logits), self.train_labels)
+        return torch.nn.functional.cross_entropy(self.gathered(logits[self.train]), self.train_labels)
 
     def log_likelihood(self, logits: Tensor, nodes: Tensor) -> tuple[Tensor, Tensor]:
         chosen = torch.log_softmax(logits[nodes], dim=1)
@@ -107,9 +108,20 @@ class RankLabelConsistency(RankObjective):
     settings: LabelConsistencyObjective
 
     def loss(self, logits: Tensor) -> Tensor:
-        distribution = torch.softmax(logits, dim=1)
-        labelled = self.gathered(distribution)  # (L, C)
-        aggregated = consistency.aggregate(labelled, self._agreement(distribution))
+        return logits.new_tensor(self.loss_and_gradient(logits)[0])
+
+    def loss_and_gradient(self, logits: Tensor) -> tuple[float, Tensor]:
+        own_agreement, carry_back = class_agreement(logits)
+        agreement = self.world.sum(own_agreement).requires_grad_()
+        own = logits[self.train].detach().requires_grad_()
+        with torch.enable_grad():
+            loss = self._loss(self.gathered(torch.softmax(own, dim=1)), agreement)
+        grad_agreement, grad_own = torch.autograd.grad(loss, (agreement, own))
+        return loss.item(), carry_back(grad_agreement).index_add_(0, self.train, grad_own)
+
+    def _loss(self, labelled: Tensor, agreement: Tensor) -> Tensor:
+        """From all ranks' labelled rows (L, C) and the class agreement of all nodes."""
+        aggregated = consistency.aggregate(labelled, agreement)
         every = torch.arange(labelled.shape[0], device=labelled.device)
         reduction = self.settings.reduction
         loss = consistency.classification_loss(aggregated, self.train_labels, every, reduction)
@@ -119,19 +131,15 @@ class RankLabelConsistency(RankObjective):
         return loss
 
     def log_likelihood(self, logits: Tensor, nodes: Tensor) -> tuple[Tensor, Tensor]:
-        distribution = torch.softmax(logits, dim=1)
-        aggregated = consistency.aggregate(distribution[nodes], self._agreement(distribution))
-        return self._chosen(aggregated, nodes)
+        distribution = torch.softmax(logits[nodes], dim=1)
+        return self._chosen(consistency.aggregate(distribution, self._agreement(logits)), nodes)
 
     def distribution(self, logits: Tensor) -> Tensor:
-        distribution = torch.softmax(logits, dim=1)
-        return consistency.aggregate(distribution, self._agreement(distribution))
+        return consistency.aggregate(torch.softmax(logits, dim=1), self._agreement(logits))
 
-    def _agreement(self, distribution: Tensor) -> Tensor:
+    def _agreement(self, logits: Tensor) -> Tensor:
         """The (C, C) class agreement of all ranks' nodes."""
-        own = consistency.agreement(distribution)
-        result: Tensor = _Sum.apply(own, self.world)  # type: ignore[no-untyped-call]
-        return result
+        return self.world.sum(class_agreement(logits)[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +149,7 @@ class RankAdjacencyAggregation(RankObjective):
     settings: AdjacencyAggregation
 
     def loss(self, logits: Tensor) -> Tensor:
-        aggregated = self.gathered(self._aggregated(logits))
+        aggregated = self.gathered(self._aggregated(logits)[self.train])
         every = torch.arange(aggregated.shape[0], device=aggregated.device)
         return consistency.classification_loss(aggregated, self.train_labels, every)
 
@@ -167,15 +175,3 @@ class _Gather(torch.autograd.Function):
     def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, None, None]:
         rank, counts = ctx.own
         return torch.split(grad_output, counts)[rank], None, None
-
-
-class _Sum(torch.autograd.Function):
-    """The sum over all ranks; its gradient, which all of them know, is that of each summand."""
-
-    @staticmethod
-    def forward(ctx: Any, tensor: Tensor, world: Collectives) -> Tensor:  # noqa: ARG004
-        return world.sum(tensor)
-
-    @staticmethod
-    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, None]:  # noqa: ARG004
-        return grad_output, None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -34,15 +33,28 @@ class Boundary:
         self.send_rows = torch.from_numpy(part.send_rows).to(world.device)
         self.send_counts = part.send_counts.tolist()
         self.receive_counts = part.receive_counts.tolist()
+        self._num_rows = part.num_nodes + part.num_boundary
+        self._memory: Tensor | None = None
 
-    def fetch(self, rows: Tensor) -> Tensor:
-        """(b, D) the boundary nodes' rows, given the own nodes' (n, D)."""
-        return self.start(rows)()
+    def extended(self, rows: Tensor) -> Tensor:
+        """(n + b, D) the rows of own and boundary nodes, given the own nodes' (n, D)."""
+        return self._fill(rows.new_empty(self._num_rows, rows.shape[1]), rows)
 
-    def start(self, rows: Tensor) -> Callable[[], Tensor]:
-        """Begin to fetch; the rest of the way is to call what is returned."""
+    def extended_for_now(self, rows: Tensor) -> Tensor:
+        """The same in memory that the next call writes to: fresh memory costs as much as what is sent."""
+        if self._memory is None or self._memory.shape[1] != rows.shape[1]:
+            self._memory = rows.new_empty(self._num_rows, rows.shape[1])
+        return self._fill(self._memory, rows)
+
+    def _fill(self, result: Tensor, rows: Tensor) -> Tensor:
+        num_own = rows.shape[0]
         sent = rows.index_select(0, self.send_rows)
-        return self.world.send_rows(sent, self.send_counts, self.receive_counts, BOUNDARY_ROWS)
+        received = self.world.send_rows(
+            sent, self.send_counts, self.receive_counts, BOUNDARY_ROWS, into=result[num_own:]
+        )
+        result[:num_own] = rows
+        received()
+        return result
 
     def give_back(self, gradient: Tensor, own: Tensor) -> None:
         """Send the boundary rows' gradient (b, D) to their holders; what comes from others is added to ``own``."""
@@ -54,7 +66,7 @@ class _Extended(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, rows: Tensor, boundary: Boundary) -> Tensor:
         ctx.boundary, ctx.num_own = boundary, rows.shape[0]
-        return torch.cat([rows, boundary.fetch(rows)])
+        return boundary.extended(rows)
 
     @staticmethod
     def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, None]:
@@ -82,23 +94,18 @@ class PartNeighbourhood(Neighbourhood):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PartAdjacency(SparseMatrix):
-    """The own nodes' rows of a symmetric matrix.
+    """The own nodes' rows (n, n + b) of a symmetric matrix.
 
     What reaches an own node in the backward pass is, by symmetry, the product with its row again.
 
     Args:
-        matrix: (n, n) the columns of own nodes.
-        beyond: (n, b) the columns of boundary nodes.
-        boundary: Fetches the rows that ``beyond`` is multiplied with.
+        boundary: Fetches the boundary nodes' rows of what the matrix is multiplied with.
     """
 
-    beyond: Tensor
     boundary: Boundary
 
     def product(self, dense: Tensor) -> Tensor:
-        fetched = self.boundary.start(dense)
-        result = product(self.matrix, dense)
-        return result.add_(product(self.beyond, fetched()))
+        return product(self.matrix, self.boundary.extended_for_now(dense))
 
     def transposed_product(self, dense: Tensor) -> Tensor:
         return self.product(dense)
@@ -145,10 +152,8 @@ class PartTensors(GraphTensors):
 
     @cached_property
     def adjacency(self) -> PartAdjacency:
-        rows = self.part.adjacency
-        own = as_csr_tensor(csr_array(rows[:, : self.num_nodes]), self.device)
-        beyond = as_csr_tensor(csr_array(rows[:, self.num_nodes :]), self.device)
-        return PartAdjacency(matrix=own, transpose=own, beyond=beyond, boundary=self._boundary)
+        rows = as_csr_tensor(self.part.adjacency, self.device)
+        return PartAdjacency(matrix=rows, transpose=rows, boundary=self._boundary)
 
     @cached_property
     def neighbourhood(self) -> PartNeighbourhood:

@@ -26,6 +26,7 @@ LABELLED_ROWS = "labelled rows"
 SUMS = "class agreement and scores"
 WEIGHT_GRADIENTS = "weight gradients"
 RESULTS = "checkpoints and results"
+SETUP = "settings"
 
 
 @dataclass
@@ -83,10 +84,15 @@ class World(Ranks):
         return over_all_ranks(objective, self)
 
     def send_rows(
-        self, rows: Tensor, send_counts: Sequence[int], receive_counts: Sequence[int], kind: str
+        self,
+        rows: Tensor,
+        send_counts: Sequence[int],
+        receive_counts: Sequence[int],
+        kind: str,
+        into: Tensor | None = None,
     ) -> Callable[[], Tensor]:
         """Start sending rows, grouped by the rank that they go to; what is returned waits for the others' rows."""
-        received = rows.new_empty(sum(receive_counts), *rows.shape[1:])
+        received = rows.new_empty(sum(receive_counts), *rows.shape[1:]) if into is None else into
         if self.size == 1:
             return lambda: received.copy_(rows)
         row_bytes = rows.element_size() * rows[:1].numel() if rows.shape[0] else 0
@@ -122,11 +128,11 @@ class World(Ranks):
         """Every rank's count."""
         own = torch.zeros(self.size, dtype=torch.int64)
         own[self.rank] = count
-        return [int(item) for item in self.sum(own)]
+        return [int(item) for item in self.sum(own, SETUP)]
 
     def broadcast(self, content: bytes | None) -> bytes:
         """What the first rank has; the others give None."""
-        size = self.total(len(content or b""))
+        size = int(self.sum(torch.tensor(len(content or b"")), RESULTS))
         data = torch.zeros(size, dtype=torch.uint8, device=self.device)
         if content:
             data.copy_(torch.frombuffer(bytearray(content), dtype=torch.uint8))
@@ -138,7 +144,7 @@ class World(Ranks):
         """Every rank's text."""
         encoded = torch.tensor(list(text.encode()), dtype=torch.uint8, device=self.device)
         counts = self.counts(encoded.numel())
-        gathered = self.gather(encoded, counts, "settings").cpu()
+        gathered = self.gather(encoded, counts, SETUP).cpu()
         return [bytes(item.numpy()).decode() for item in torch.split(gathered, counts)]
 
     def _measured(self, kind: str, sent: int, action: Callable[[], object], messages: int = 1) -> None:

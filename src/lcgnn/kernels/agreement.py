@@ -71,6 +71,27 @@ def _softmax(
 
 
 @compiled
+def softmax_agreement(
+    classes: Constant, logits: NDArray[np.float32]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Z in blocks, as ``agreement_gradient`` takes it, and the class agreement Z'Z (C, C)."""
+    blocks, agreement, _ = _softmax(classes, logits)
+    return blocks, agreement
+
+
+@compiled
+def agreement_gradient(
+    classes: Constant,
+    blocks: NDArray[np.float32],
+    grad_agreement: NDArray[np.float32],
+    gradient: NDArray[np.float32],
+) -> None:
+    """Fill ``gradient`` (N, C) by the logits from the gradient (C, C) by the class agreement."""
+    grad_totals = np.zeros(gradient.shape[1], dtype=np.float32)
+    _all_nodes_gradient(classes, blocks, grad_agreement, grad_totals, gradient)
+
+
+@compiled
 def scores(
     classes: Constant,
     logits: NDArray[np.float32],

@@ -6,6 +6,7 @@ agreement and its gradient.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,31 @@ def label_consistency_scores(logits: Tensor, labels: Tensor, nodes: Tensor) -> t
     aggregated = consistency.aggregate(torch.softmax(logits, dim=1))
     loss = consistency.classification_loss(aggregated, labels, nodes).item()
     return loss, int((aggregated[nodes].argmax(dim=1) == labels[nodes]).sum())
+
+
+def class_agreement(logits: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+    """The (C, C) class agreement of these rows, and what carries its gradient back to their logits (N, C)."""
+    if not fused(logits):
+        return _class_agreement_plain(logits)
+    classes = constant(logits.shape[1])
+    blocks, total = agreement.softmax_agreement(classes, _array(logits))
+
+    def carry_back(gradient: Tensor) -> Tensor:
+        result = torch.empty(logits.shape)
+        agreement.agreement_gradient(classes, blocks, gradient.contiguous().numpy(), result.numpy())
+        return result
+
+    return torch.from_numpy(total), carry_back
+
+
+def _class_agreement_plain(logits: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+    distribution = torch.softmax(logits.detach(), dim=1)
+
+    def carry_back(gradient: Tensor) -> Tensor:
+        by_distribution = distribution @ (gradient + gradient.T)
+        return distribution * (by_distribution - (distribution * by_distribution).sum(dim=1, keepdim=True))
+
+    return consistency.agreement(distribution), carry_back
 
 
 def label_consistency_gradient(
