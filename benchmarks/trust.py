@@ -107,6 +107,12 @@ def _holds(row: Row) -> bool:
     return bool(row["expected"]["low"] <= row["accuracy"] <= row["expected"]["high"])
 
 
+def _excess(row: Row) -> float:
+    """The estimate's squared error over the variance of the share of independent labels that are right."""
+    share, expected = row["accuracy"], row["expected"]
+    return float((expected["accuracy"] - share) ** 2 * expected["labels"] / max(share * (1 - share), 0.01))
+
+
 def _mean(rows: list[Row], value: Callable[[Row], float]) -> float:
     return float(np.mean([value(row) for row in rows]))
 
@@ -137,7 +143,12 @@ def table(content: dict[str, Any]) -> str:
         "|---|" + "---:|" * 8,
     ]
     lines += [_group(name, chosen) for name, of in GROUPS.items() if (chosen := [row for row in rows if of(row)])]
-    lines += ["", *_gains(rows)]
+    lines += [
+        "",
+        f"The estimate's squared error was {_mean(rows, _excess):.1f} times that of as many independent labels.",
+        "",
+        *_gains(rows),
+    ]
     lines += ["", f"Measured by `python -m benchmarks trust` on {in_words(content['machine'])}."]
     return "\n".join(lines)
 

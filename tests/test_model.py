@@ -93,6 +93,15 @@ def test_parameters_of_another_network_are_refused() -> None:
         wider.label_distribution(ring())
 
 
+def test_parameters_that_lack_something_or_are_for_other_classes_are_refused() -> None:
+    model = trained()
+    lacking = {name: value for name, value in model.tensors.items() if name != "class_agreement"}
+    with pytest.raises(DataError, match="not those of lc-gcn"):
+        replace(model, tensors=lacking).label_distribution(ring())
+    with pytest.raises(DataError, match="for 2 classes, and it names 3"):
+        replace(model, class_names=("a", "b", "c")).label_distribution(ring())
+
+
 @pytest.mark.parametrize("temperature", [0.25, 0.5, 3.0])
 def test_a_temperature_takes_probabilities_to_a_power(temperature: float) -> None:
     plain = trained().label_distribution(ring()).astype(np.float64)

@@ -180,6 +180,13 @@ def test_what_was_not_held_out_is_told() -> None:
     assert found.by_class == (None, None)
 
 
+def test_classes_that_could_not_be_tested_are_told() -> None:
+    labels = HeldOut(np.array([0, 1]), np.full((2, 4), 0.25, dtype=np.float32), np.array([0, 1]))
+    found = Assessment.of(labels, given=4, of_folds=2)
+    assert found.untested == 2
+    assert found.sentences()[2].startswith("Of 2 classes no label could be held out")
+
+
 def test_classes_are_told_apart_where_they_have_enough_labels() -> None:
     labels = np.array([0] * 12 + [1] * 9)
     distribution = np.tile(np.array([[0.9, 0.1]], dtype=np.float32), (21, 1))

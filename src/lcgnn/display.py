@@ -21,16 +21,15 @@ err = Console(stderr=True, highlight=False)
 
 
 @contextmanager
-def fetching(console: Console) -> Iterator[Any]:
-    """A progress callback for downloads that shows a bar while something is under way."""
+def fetching(console: Console, *, counts: bool = False) -> Iterator[Any]:
+    """A progress callback that shows a bar while something is under way: of bytes, or of whatever is counted."""
     if not console.is_terminal:
         yield None
         return
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+    from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn
 
-    with Progress(
-        TextColumn("{task.description}"), BarColumn(), DownloadColumn(), console=console, transient=True
-    ) as bars:
+    amount = MofNCompleteColumn() if counts else DownloadColumn()
+    with Progress(TextColumn("{task.description}"), BarColumn(), amount, console=console, transient=True) as bars:
         tasks: dict[str, Any] = {}
 
         def report(what: str, done: int, total: int | None) -> None:

@@ -67,7 +67,16 @@ class TrainedModel:
                 f"{graph.name} has {graph.num_features} features, and the model was trained on "
                 f"{self.num_features}. Use a graph with the same features, or train on this one."
             )
-        return at_temperature(self.method.apply(self.tensors, graph, device), self.temperature)
+        try:
+            distribution = self.method.apply(self.tensors, graph, device)
+        except LookupError as error:
+            raise DataError(f"The model's parameters are not those of {self.name}. Train it again.") from error
+        if distribution.shape[1] != len(self.class_names):
+            raise DataError(
+                f"The model's parameters are for {distribution.shape[1]} classes, and it names "
+                f"{len(self.class_names)}. Train it again."
+            )
+        return at_temperature(distribution, self.temperature)
 
     def check_inductive(self) -> None:
         """Raise ConfigError if the model has nothing to say of nodes that it was not fitted to."""

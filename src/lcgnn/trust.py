@@ -23,7 +23,8 @@ _ENOUGH_TO_CALIBRATE = 20
 _ENOUGH_OF_A_CLASS = 10
 # How much more the share of held-out labels that are right varies than it would if they were independent. They are
 # not: labels that are close to each other are held out in turn and predicted from each other, right or wrong
-# together. Labels that predict each other in pairs vary twice as much; on generated graphs it was 1.6 times.
+# together. Labels that predict each other in pairs vary twice as much, and about so much was measured on generated
+# graphs (benchmarks/results/trust.md).
 _DEPENDENCE = 2.0
 # Held-out labels a bin of the calibration error, and bins at most.
 _LABELS_PER_BIN, _MOST_BINS = 20, 15
@@ -193,6 +194,7 @@ class Assessment:
         given: Labels that were divided.
         overall: All classes together.
         by_class: For every class the share of its nodes that should get its label; None for too few labels.
+        untested: Classes of which no label was held out.
         calibration: Of the probabilities.
     """
 
@@ -201,16 +203,19 @@ class Assessment:
     given: int
     overall: Expected
     by_class: tuple[Expected | None, ...]
+    untested: int
     calibration: Calibration
 
     @classmethod
     def of(cls, held_out: HeldOut, *, given: int, of_folds: int) -> Assessment:
+        num_classes = held_out.distribution.shape[1]
         return cls(
             folds=int(np.unique(held_out.fold).size),
             of_folds=of_folds,
             given=given,
             overall=Expected.of(held_out.right),
-            by_class=tuple(_of_class(held_out, label) for label in range(held_out.distribution.shape[1])),
+            by_class=tuple(_of_class(held_out, label) for label in range(num_classes)),
+            untested=num_classes - int(np.unique(held_out.labels).size),
             calibration=Calibration.of(held_out),
         )
 
@@ -220,7 +225,11 @@ class Assessment:
 
     def sentences(self) -> tuple[str, ...]:
         """What to expect, in plain words."""
-        return self._accuracy_in_words(), self._calibration_in_words()
+        said = (self._accuracy_in_words(), self._calibration_in_words())
+        if not self.untested:
+            return said
+        which = "1 class" if self.untested == 1 else f"{self.untested:,} classes"
+        return (*said, f"Of {which} no label could be held out; how far to trust those predictions is not known.")
 
     def _accuracy_in_words(self) -> str:
         expected = self.overall

@@ -16,6 +16,7 @@ from lcgnn.cli import main
 from lcgnn.datasets.arrays import save_arrays
 from lcgnn.datasets.columns import Columns
 from lcgnn.datasets.tables import Tables
+from lcgnn.distributed.part_files import MANIFEST
 from lcgnn.errors import LCGNNError
 from lcgnn.experiments.predict import Prediction, predict
 from lcgnn.experiments.run import execute
@@ -397,6 +398,12 @@ def test_an_odd_part_of_the_split_and_weights_that_were_not_trained_with_are_ref
     assert "trained without weights" in refused(run, other, "--weight-column", "w")
     change(other, "nodes.csv", partial(replaced, "split", "all"))
     assert "'all' is not train, validation or test. Correct it.\n" in refused(run, other)
+
+
+def test_a_graph_in_parts_is_asked_for_as_a_whole(run: Path, tmp_path: Path, refused: Callable[..., str]) -> None:
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / MANIFEST).write_text("{}")
+    assert "parts is a graph in parts" in refused(run, tmp_path / "parts")
 
 
 def test_columns_are_named_for_a_graph_only(run: Path, refused: Callable[..., str]) -> None:

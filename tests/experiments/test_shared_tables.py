@@ -3,6 +3,8 @@
 import shutil
 from pathlib import Path
 
+import pytest
+
 from lcgnn.datasets.example import write_example
 from lcgnn.datasets.tables import Tables
 from lcgnn.experiments.board import temporary_board
@@ -32,3 +34,16 @@ def test_tables_are_read_once_until_others_are(tmp_path: Path) -> None:
     assert read_tables(one) is first
     read_tables(two)
     assert read_tables(one) is not first
+
+
+def test_a_plan_sees_the_tables_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("one", "two"):
+        write_example(tmp_path / name / "graph")
+    with (tmp_path / "two" / "graph" / "nodes.csv").open("a") as file:
+        file.write("article-300,,2020,900,en,yes,telescope notes\n")
+    nodes = []
+    for name in ("one", "two"):
+        monkeypatch.chdir(tmp_path / name)
+        session = plan("graph", "lp", tables=Tables("graph"))
+        nodes.append(read_tables(session.tables).graph.num_nodes)
+    assert nodes == [300, 301]

@@ -51,5 +51,5 @@ def test_dense_features_are_propagated_once(monkeypatch):
 
 
 def test_at_least_one_step_is_needed():
-    with pytest.raises(ConfigError, match="1 or more"):
+    with pytest.raises(ConfigError, match="steps is 0"):
         create("sgc", steps=0)

@@ -69,7 +69,7 @@ def generate(
         feature_signal,
         seed,
     )
-    with fetching(err) as progress:
+    with fetching(err, counts=True) as progress:
         if format_ == "arrays":
             num_edges = write_arrays(blocks, folder, progress=progress)
             drawn = f"{num_edges:,} edges"

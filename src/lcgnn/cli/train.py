@@ -133,8 +133,6 @@ def train(
     settings = {name: value for name, value in given.items() if value is not None}
     settings |= dict(_parsed_setting(text) for text in set_ or [])
     named = (id_column, label_column, source_column, target_column, weight_column)
-    if not estimate and folds:
-        raise ConfigError(f"--no-estimate and --folds {folds} contradict each other. Leave one of them out.")
     with crew_for(context, dataset, device) as (graph, crew):
         if crew is not None and parts > 1:
             raise ConfigError("Under torchrun every process holds a part already. Leave out --parts.")
@@ -153,7 +151,7 @@ def train(
             device=device,
             workers=workers if crew is None else 1,
             prediction_format=predictions,  # type: ignore[arg-type]
-            folds=folds if estimate else 0,
+            folds=_folds(estimate, folds, on_ranks=crew is not None),
             parts=parts,
         )
         print_notes(session.notes)
@@ -182,6 +180,15 @@ def train(
             console.print(f"For new nodes, or another graph: {command}", soft_wrap=True, markup=False)
         return
     console.print(f"Predictions, models and curves: {session.folder}/", soft_wrap=True)
+
+
+def _folds(estimate: bool, folds: int | None, *, on_ranks: bool) -> int | None:
+    """How many folds are asked for; None for as many as make sense."""
+    if not estimate and folds:
+        raise ConfigError(f"--no-estimate and --folds {folds} contradict each other. Leave one of them out.")
+    if on_ranks and folds:
+        raise ConfigError("Accuracy cannot be estimated by folds on a graph in parts. Leave out --folds.")
+    return folds if estimate and not on_ranks else 0
 
 
 def _parsed_setting(text: str) -> tuple[str, Any]:

@@ -70,7 +70,8 @@ class CrossValidation:
         """Carry out the folds and yield (position, result) as they finish; what is done already comes at once."""
         jobs = [FoldRun(self.spec, number, self.count) for number in range(self.used)]
         carry_out = partial(_carry_out, self.folder, self.device)
-        workers = min(self.workers, self.used)
+        # No process is started for what is done.
+        workers = min(self.workers, sum(_finished(self.folder, job) is None for job in jobs))
         yield from run_jobs(sharing_tables(self.spec.tables, carry_out), jobs, board, workers=workers)
 
     def assess(self, results: Sequence[dict[str, Any]]) -> Assessment:
@@ -99,7 +100,9 @@ def plan_cross_validation(
         workers: How many processes at most.
     """
     if asked is not None and (asked < 0 or asked == 1):
-        raise ConfigError(f"{asked} folds are not possible. Ask for 2 or more, or for 0 to estimate nothing.")
+        raise ConfigError(
+            f"The number of folds cannot be {asked}. Ask for 2 or more, or for 0 to estimate nothing."
+        )
     graph, split = Run(spec).data
     if asked == 0 or (asked is None and split.test.size):
         return None, []
@@ -125,10 +128,10 @@ def _sensible_folds(graph: Graph) -> int:
 
 def _carry_out(folder: Path, device: str, run: FoldRun, progress: ProgressCallback) -> dict[str, Any]:
     """Train a fold's model and write down what it predicts for the held-out labels."""
-    path = folder / f"fold-{run.number + 1}.json"
-    finished = finished_record(path, run.identity)
+    finished = _finished(folder, run)
     if finished:
         return finished
+    path = _path(folder, run)
     checkpoint = run.checkpoint(path.with_suffix(".safetensors"))
     fit = run.fit(Context(device, checkpoint, progress=progress))
     _, split = run.data
@@ -142,3 +145,11 @@ def _carry_out(folder: Path, device: str, run: FoldRun, progress: ProgressCallba
     write_json(path, result)
     checkpoint.delete()
     return result
+
+
+def _path(folder: Path, run: FoldRun) -> Path:
+    return folder / f"fold-{run.number + 1}.json"
+
+
+def _finished(folder: Path, run: FoldRun) -> dict[str, Any] | None:
+    return finished_record(_path(folder, run), run.identity)

@@ -16,6 +16,7 @@ from lcgnn.datasets.known_tables import load_known_tables
 from lcgnn.datasets.npz import load_known_npz
 from lcgnn.datasets.structure import with_structural_features
 from lcgnn.datasets.tables import TABLE_NAMES, Tables
+from lcgnn.distributed.parted import holds_parts
 from lcgnn.errors import ConfigError, DataError, OutputError
 from lcgnn.evaluation import class_counts
 from lcgnn.experiments.run import MODEL_FILE
@@ -160,6 +161,11 @@ def _trained_on(model: TrainedModel) -> Tables | str:
 
 def _tables(model: TrainedModel, tables: Tables) -> Subject:
     """The graph in a folder of tables; on unchanged ones, the labels that were trained on are the given ones."""
+    if holds_parts(Path(tables.folder)):
+        raise DataError(
+            f"{tables.folder} is a graph in parts, which is only trained on. Name the graph that it was made of: "
+            "lcgnn predict RUN GRAPH"
+        )
     if tables.are_arrays or holds_arrays(Path(tables.folder)):
         return _arrays(model, tables)
     if model.form is None:

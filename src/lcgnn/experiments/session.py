@@ -22,7 +22,7 @@ from lcgnn.experiments.board import Board
 from lcgnn.experiments.cross_validation import CrossValidation, plan_cross_validation
 from lcgnn.experiments.run import ProgressCallback, execute, source
 from lcgnn.experiments.runner import available_cores, run_jobs
-from lcgnn.experiments.shared_tables import read_tables, sharing_tables
+from lcgnn.experiments.shared_tables import forget_tables, read_tables, sharing_tables
 from lcgnn.experiments.spec import RunSpec, SplitSpec, fingerprint
 from lcgnn.files import read_json, read_toml, remove_leftovers, write_json
 from lcgnn.graph import Graph, Split
@@ -126,6 +126,7 @@ def plan(
     spec.create_method()
     resolve_device(device)
     _check_parts(parts, method, folds)
+    forget_tables()
     graph, own = source(spec)
     if validation is None:
         validation = spec.split.validation or _sensible_validation(spec, graph, spec.split.make(graph, own))

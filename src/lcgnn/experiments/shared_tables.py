@@ -26,6 +26,11 @@ def read_tables(tables: Tables) -> TableGraph:
     return _read[tables]
 
 
+def forget_tables() -> None:
+    """Have tables read anew by the next who asks: they may have changed, or be others at the same path."""
+    _read.clear()
+
+
 def _keep(tables: Tables, made: TableGraph) -> None:
     _read.clear()
     _read[tables] = made

@@ -12,7 +12,6 @@ from typing import ClassVar
 
 import torch
 
-from lcgnn.errors import ConfigError
 from lcgnn.methods.base import setting
 from lcgnn.methods.lc import TwoPhase, register_network
 from lcgnn.models.sgc import SGC
@@ -27,12 +26,7 @@ class SGCMethod(TwoPhase):
 
     learning_rate: float = setting(0.2, "Adam's learning rate.")
     weight_decay: float = setting(5e-5, "L2 penalty on all parameters.")
-    steps: int = setting(2, "How often the features are averaged over the neighbours.")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.steps < 1:
-            raise ConfigError(f"steps is {self.steps}; there must be 1 or more.")
+    steps: int = setting(2, "How often the features are averaged over the neighbours.", at_least=1)
 
     def network(self, num_features: int, num_classes: int, generator: torch.Generator) -> SGC:
         return SGC(num_features, num_classes, steps=self.steps, generator=generator)
