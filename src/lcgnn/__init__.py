@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from lcgnn.models.label_consistency import LabelConsistency
 
 __version__ = version("lcgnn")
+
+# torch asks for large memory pages only where this is set; it looks when it first allocates something large.
+os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
 
 __all__ = [
     "Graph",
