@@ -12,7 +12,8 @@ def between(*differences: float) -> PairedDifference:
     return PairedDifference.between([0.5 + item for item in differences], [0.5] * len(differences))
 
 
-SURE, UNSURE, WORSE = between(0.01, 0.011, 0.012), between(0.01, -0.01, 0.012), between(-0.01, -0.011, -0.012)
+SURE, WORSE = between(0.01, 0.011, 0.012), between(-0.01, -0.011, -0.012)
+UNSURE = between(0.01, -0.01, 0.012, -0.012, 0.01)
 
 
 @pytest.mark.parametrize(
@@ -24,7 +25,10 @@ SURE, UNSURE, WORSE = between(0.01, 0.011, 0.012), between(0.01, -0.01, 0.012), 
         ([SURE, WORSE], "holds in part"),
         ([UNSURE, UNSURE], "does not hold"),
         ([WORSE], "does not hold"),
-        ([between(0.1)], "does not hold"),  # one seed shows nothing
+        ([UNSURE, WORSE], "does not hold"),
+        ([between(0.1)], "too few seeds"),
+        ([between(0.01, -0.01, 0.012), UNSURE], "too few seeds"),
+        ([between(0.01, -0.01, 0.012), SURE], "holds in part"),
     ],
 )
 def test_a_verdict(differences: list[PairedDifference], judgement: str) -> None:

@@ -106,7 +106,8 @@ def pack(
             f"There are no records of these experiments in {records}. Make some: lcgnn reproduce table3"
         )
     for path in written:
-        console.print(f"{path.with_suffix('.jsonl')} and {path}", soft_wrap=True)
+        packed = path.with_suffix(".jsonl")
+        console.print(f"{packed} and {path}" if packed.exists() else str(path), soft_wrap=True)
 
 
 @app.command()

@@ -14,14 +14,18 @@ from lcgnn.experiments.spec import Experiment
 from lcgnn.files import read_toml
 from lcgnn.report.tables import SIGNS, Cells, Heading, Table, Value, Verdict, text_value, verdict
 
-Judgement = Literal["holds", "holds in part", "does not hold", "not tested"]
+Judgement = Literal["holds", "holds in part", "does not hold", "too few seeds", "not tested"]
 
 _COLOURS: dict[Judgement, Verdict | None] = {
     "holds": "better",
     "holds in part": "unclear",
     "does not hold": "worse",
+    "too few seeds": None,
     "not tested": None,
 }
+
+# From fewer seeds a difference that is not seen says nothing.
+_FEWEST_SEEDS = 5
 
 
 @dataclass(frozen=True)
@@ -67,13 +71,18 @@ def claims() -> tuple[Claim, ...]:
 
 
 def judge(differences: Mapping[str, PairedDifference]) -> Judgement:
-    """Holds if the row is better for sure in every column, in part if it is in some."""
+    """Holds if the row is better for sure in every column, in part if it is in some.
+
+    That it does not hold is only said from enough seeds.
+    """
     if not differences:
         return "not tested"
-    better = [verdict(difference) == "better" for difference in differences.values()]
-    if all(better):
-        return "holds"
-    return "holds in part" if any(better) else "does not hold"
+    verdicts = {verdict(difference) for difference in differences.values()}
+    if "better" in verdicts:
+        return "holds" if verdicts == {"better"} else "holds in part"
+    unclear = [difference for difference in differences.values() if verdict(difference) == "unclear"]
+    few = any(difference.count < _FEWEST_SEEDS for difference in unclear)
+    return "too few seeds" if few else "does not hold"
 
 
 def claims_table(studies: Mapping[str, tuple[Experiment, Cells]]) -> Table:
