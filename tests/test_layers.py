@@ -19,6 +19,7 @@ ROOMS = (
     "consistency",
     "kernels",
     "sparse",
+    "reach",
     "partwise",
     "models",
     "objectives",

@@ -49,6 +49,14 @@ class Objective(ABC):
     def distribution(self, logits: Tensor) -> Tensor:
         """The label distribution (N, C) that predictions are made from."""
 
+    def loss_reads(self) -> Tensor | None:
+        """The nodes whose logits the loss depends on; None for all."""
+        return None
+
+    def scores_read(self, nodes: Tensor) -> Tensor | None:  # noqa: ARG002
+        """The nodes whose logits these nodes' scores depend on; None for all."""
+        return None
+
 
 @dataclass(frozen=True, eq=False)
 class SoftmaxObjective(Objective):
@@ -80,6 +88,12 @@ class CrossEntropy(SoftmaxObjective):
             return super().loss_and_gradient(logits)
         return cross_entropy_gradient(logits, self.labels, self.train)
 
+    def loss_reads(self) -> Tensor:
+        return self.train
+
+    def scores_read(self, nodes: Tensor) -> Tensor:
+        return nodes
+
 
 @dataclass(frozen=True, eq=False)
 class AdjacencyAggregation(Objective):
@@ -106,12 +120,21 @@ class AdjacencyAggregation(Objective):
     def distribution(self, logits: Tensor) -> Tensor:
         return consistency.row_normalize(self.adjacency @ torch.softmax(logits, dim=1))
 
-    def _aggregated_at(self, nodes: Tensor, logits: Tensor) -> Tensor:
-        """(nodes, C) the rows of A-hat Z."""
+    def loss_reads(self) -> Tensor:
+        return self._rows_of(self.train).columns
+
+    def scores_read(self, nodes: Tensor) -> Tensor:
+        return self._rows_of(nodes).columns
+
+    def _rows_of(self, nodes: Tensor) -> SelectedRows:
         if id(nodes) not in self._rows:
             # The nodes are kept as well: as long as they live, no other tensor has their id.
             self._rows[id(nodes)] = (nodes, SelectedRows.of(self.adjacency.matrix, nodes))
-        rows = self._rows[id(nodes)][1]
+        return self._rows[id(nodes)][1]
+
+    def _aggregated_at(self, nodes: Tensor, logits: Tensor) -> Tensor:
+        """(nodes, C) the rows of A-hat Z."""
+        rows = self._rows_of(nodes)
         return rows.matrix @ torch.softmax(logits.index_select(0, rows.columns), dim=1)
 
 

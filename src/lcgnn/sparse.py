@@ -147,10 +147,7 @@ class SelectedRows:
     @classmethod
     def of(cls, matrix: Tensor, rows: Tensor) -> SelectedRows:
         """From a CSR tensor and the numbers of the rows."""
-        offsets, columns, values = (
-            part.cpu().numpy() for part in (matrix.crow_indices(), matrix.col_indices(), matrix.values())
-        )
-        chosen = csr_array((values, columns, offsets), shape=tuple(matrix.shape))[rows.cpu().numpy()]
+        chosen = as_scipy(matrix)[rows.cpu().numpy()]
         used = np.unique(chosen.indices)
         cut = csr_array(chosen[:, used])
         return cls(torch.from_numpy(used.astype(np.int64)).to(rows.device), SparseMatrix.of(cut, rows.device))
@@ -213,6 +210,16 @@ class GraphTensors:
         """Every node's neighbours and itself, for attention."""
         return Neighbourhood(_with_self_loops(self.graph.adjacency), self.device)
 
+    @property
+    def output_adjacency(self) -> SparseMatrix:
+        """The adjacency of the last layer, whose result only has to be right where the logits are read."""
+        return self.adjacency
+
+    @property
+    def output_neighbourhood(self) -> Neighbourhood:
+        """The neighbourhood of the last layer, whose result only has to be right where the logits are read."""
+        return self.neighbourhood
+
     @cached_property
     def labels(self) -> Tensor:
         """(N,) with -1 where unknown."""
@@ -256,6 +263,14 @@ def as_csr_tensor(matrix: csr_array, device: torch.device) -> Tensor:
         _as_tensor(matrix.data, device),
         matrix.shape,
     )
+
+
+def as_scipy(matrix: Tensor) -> csr_array:
+    """A torch CSR tensor as a scipy matrix, over its own memory if possible; it must not be written to."""
+    offsets, columns, values = (
+        part.cpu().numpy() for part in (matrix.crow_indices(), matrix.col_indices(), matrix.values())
+    )
+    return csr_array((values, columns, offsets), shape=tuple(matrix.shape))
 
 
 def _as_tensor(array: NDArray[Any], device: torch.device) -> Tensor:

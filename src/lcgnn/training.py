@@ -21,6 +21,7 @@ from lcgnn.errors import ConfigError
 from lcgnn.kernels.adam import Adam
 from lcgnn.kernels.dropout import derive_key
 from lcgnn.models.network import Network
+from lcgnn.models.reach_passes import narrowest_passes
 from lcgnn.objectives import Objective
 from lcgnn.ranks import ALONE, Ranks
 from lcgnn.sparse import GraphTensors
@@ -155,7 +156,12 @@ class Loop:
                 "Use selection 'last'."
             )
         self.parameters = dict(self.network.named_parameters())
-        self.passes = self.network.passes(trainer.graph)
+        self.passes = narrowest_passes(
+            self.network,
+            trainer.graph,
+            objective.loss_reads(),
+            objective.scores_read(trainer.validation if self.validates else trainer.validation[:0]),
+        )
         self.optimizer = Adam(self.parameters, phase.learning_rate, _weight_decay(self.parameters, phase))
         self.epoch = 0
         self.last_loss = float("nan")

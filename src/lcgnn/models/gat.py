@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import torch
 from torch import Tensor, nn
 
@@ -26,6 +28,8 @@ class GAT(Network):
         dropout: Rate of dropout everywhere.
         generator: Draws the initial weights.
     """
+
+    two_layers: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -57,7 +61,7 @@ class GAT(Network):
         projected = dropped_product(graph.features, self.weight_0, dropout("input"))
         attended = attend(projected, self.source_0, self.target_0, graph.neighbourhood, dropout("attention 0"))
         hidden = hidden_layer(attended, self.bias_0, self.weight_1, "elu", dropout("hidden"))
-        output = attend(hidden, self.source_1, self.target_1, graph.neighbourhood, dropout("attention 1"))
+        output = attend(hidden, self.source_1, self.target_1, graph.output_neighbourhood, dropout("attention 1"))
         if self.output_heads > 1:
             output = output.view(graph.num_nodes, self.output_heads, -1).mean(dim=1)
         return output + self.bias_1

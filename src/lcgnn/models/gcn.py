@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import torch
 from torch import Tensor, nn
 
@@ -31,6 +33,8 @@ class GCN(Network):
         bias: Whether the layers have biases; without, they are zero and not trained.
         generator: Draws the initial weights.
     """
+
+    two_layers: ClassVar[bool] = True
 
     bias_0: Tensor
     bias_1: Tensor
@@ -72,7 +76,7 @@ class GCN(Network):
             embedding = self._first_layer(graph, on_input)
         dropout = NO_DROPOUT if key is None else graph.dropout(self.dropout, key)
         projected = hidden_layer(embedding, self.bias_0, self.weight_1, "relu", dropout)
-        return graph.adjacency.product_plus(projected, self.bias_1)
+        return graph.output_adjacency.product_plus(projected, self.bias_1)
 
     def forward(self, graph: GraphTensors, key: int | None = None) -> Tensor:
         if not isinstance(graph, PartwiseTensors):

@@ -30,7 +30,7 @@ class GCNPasses(Passes):
 
     def __init__(self, network: GCN, graph: GraphTensors) -> None:
         super().__init__(network, graph)
-        self.adjacency = graph.adjacency
+        self.adjacency = graph.output_adjacency
         sparse = isinstance(graph.features, SparseMatrix)
         self.first_layer: _FirstLayer = _Convolution(graph) if sparse else _Propagated(graph)
         self.rate = network.dropout

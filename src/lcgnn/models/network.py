@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -18,6 +19,10 @@ class Network(nn.Module, ABC):
 
     Randomness comes in only through ``key``: the same key gives the same dropout masks, None gives none.
     """
+
+    two_layers: ClassVar[bool] = False
+    """Whether a node's logits depend on nodes at most two edges away, and the last of the two layers goes by the
+    graph's ``output_adjacency`` or ``output_neighbourhood``: then a phase may compute only what it reads."""
 
     def embed(self, graph: GraphTensors) -> Tensor | None:  # noqa: ARG002
         """The part of the forward pass without any dropout; None if there is none worth sharing."""
