@@ -11,6 +11,7 @@ from torch_geometric.nn.conv.gcn_conv import gcn_norm
 from lcgnn.errors import DataError
 from lcgnn.graph import Graph
 from lcgnn.kernels import use
+from lcgnn.kernels.csr import TransposedProduct
 from lcgnn.kernels.dropout import NO_DROPOUT, Dropout
 from lcgnn.sparse import GraphTensors, SparseMatrix, dropped_product, normalized_adjacency
 
@@ -72,6 +73,15 @@ def test_a_gradient_may_come_as_an_expanded_view():
 def test_a_symmetric_matrix_is_its_own_transpose():
     sparse = SparseMatrix.of(csr_array(np.eye(3, dtype=np.float32)), CPU, symmetric=True)
     assert sparse.transpose is sparse.matrix
+
+
+@pytest.mark.parametrize("rows", [1, 10, 29, 30, 95])
+def test_a_transposed_product_in_blocks_equals_the_dense_one(rows, monkeypatch):
+    monkeypatch.setattr("lcgnn.kernels.csr._BLOCK", 40)  # ten rows of four columns
+    matrix, right = random_matrix(rows, 12, 0.3, 0), torch.randn(rows, 4)
+    product = TransposedProduct(SparseMatrix.of(csr_array(matrix), CPU).matrix, 4)
+    for _ in range(2):
+        torch.testing.assert_close(product(right), torch.tensor(matrix).T @ right, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("choice", CHOICES)

@@ -17,8 +17,9 @@ from scipy.sparse import csr_array
 from torch import Tensor
 
 from lcgnn.kernels.attention import Neighbourhood
+from lcgnn.kernels.csr import as_scipy
 from lcgnn.kernels.dropout import Dropout
-from lcgnn.sparse import GraphTensors, SparseMatrix, as_scipy
+from lcgnn.sparse import GraphTensors, SparseMatrix
 
 
 class ReachTensors(GraphTensors):

@@ -22,7 +22,7 @@ from lcgnn.errors import DataError
 from lcgnn.graph import Graph
 from lcgnn.kernels import fused
 from lcgnn.kernels.attention import Neighbourhood
-from lcgnn.kernels.csr import csr_tensor, product
+from lcgnn.kernels.csr import as_scipy, csr_tensor, product
 from lcgnn.kernels.dropout import Dropout
 from lcgnn.kernels.dropped import dropped_dense_product
 from lcgnn.kernels.jit import compiled, random_bits
@@ -263,14 +263,6 @@ def as_csr_tensor(matrix: csr_array, device: torch.device) -> Tensor:
         _as_tensor(matrix.data, device),
         matrix.shape,
     )
-
-
-def as_scipy(matrix: Tensor) -> csr_array:
-    """A torch CSR tensor as a scipy matrix, over its own memory if possible; it must not be written to."""
-    offsets, columns, values = (
-        part.cpu().numpy() for part in (matrix.crow_indices(), matrix.col_indices(), matrix.values())
-    )
-    return csr_array((values, columns, offsets), shape=tuple(matrix.shape))
 
 
 def _as_tensor(array: NDArray[Any], device: torch.device) -> Tensor:

@@ -1,4 +1,4 @@
-"""torch CSR tensors without torch's warning that they are in beta, and their product with a wide matrix."""
+"""torch CSR tensors without torch's warning that they are in beta, and their products with wide and tall matrices."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from torch import Tensor
 
 from lcgnn.kernels import fused
@@ -18,6 +19,8 @@ from lcgnn.kernels.prefetch import AHEAD, LINE, prefetch
 # on one thread.
 _WIDE = 48
 _LARGE = 2**20
+# Numbers of a dense matrix that lie in a core's own cache together with what is multiplied with them.
+_BLOCK = 2**16
 
 with warnings.catch_warnings():
     # torch says so once per process, at the first CSR tensor; this is that one.
@@ -46,6 +49,44 @@ def product(matrix: Tensor, dense: Tensor) -> Tensor:
         result.numpy(),
     )
     return result
+
+
+class TransposedProduct:
+    """``matrix.T @ dense`` for a dense matrix with very many rows, block by block of them.
+
+    A column of a sparse matrix reads rows from everywhere; those of one block are in a core's cache.
+
+    Args:
+        matrix: (N, F) a CSR tensor on the CPU.
+        width: Columns of the dense matrix.
+    """
+
+    def __init__(self, matrix: Tensor, width: int) -> None:
+        height = _BLOCK // width
+        rows = as_scipy(matrix)
+        starts = range(0, matrix.shape[0], height)
+        self._slices = [slice(start, start + height) for start in starts]
+        self._blocks = [_transposed(rows[part]) for part in self._slices]
+
+    def __call__(self, dense: Tensor) -> Tensor:
+        result = self._blocks[0] @ dense[self._slices[0]]
+        for block, part in zip(self._blocks[1:], self._slices[1:], strict=True):
+            torch.addmm(result, block, dense[part], out=result)
+        return result
+
+
+def as_scipy(matrix: Tensor) -> csr_array:
+    """A torch CSR tensor as a scipy matrix, over its own memory if possible; it must not be written to."""
+    offsets, columns, values = (
+        part.cpu().numpy() for part in (matrix.crow_indices(), matrix.col_indices(), matrix.values())
+    )
+    return csr_array((values, columns, offsets), shape=tuple(matrix.shape))
+
+
+def _transposed(matrix: csr_array) -> Tensor:
+    result = csr_array(matrix.T)
+    parts = (torch.from_numpy(part.astype(np.int32)) for part in (result.indptr, result.indices))
+    return csr_tensor(*parts, torch.from_numpy(result.data), result.shape)
 
 
 @compiled
