@@ -1,4 +1,4 @@
-"""torch CSR tensors without torch's warning that they are in beta, and their products with wide and tall matrices."""
+"""torch CSR tensors without torch's beta warning, and their products with wide and with tall matrices."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ def as_scipy(matrix: Tensor) -> csr_array:
 
 def _transposed(matrix: csr_array) -> Tensor:
     result = csr_array(matrix.T)
-    parts = (torch.from_numpy(part.astype(np.int32)) for part in (result.indptr, result.indices))
-    return csr_tensor(*parts, torch.from_numpy(result.data), result.shape)
+    offsets, columns = (torch.from_numpy(part.astype(np.int32)) for part in (result.indptr, result.indices))
+    return csr_tensor(offsets, columns, torch.from_numpy(result.data), result.shape)
 
 
 @compiled
