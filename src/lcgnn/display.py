@@ -15,6 +15,7 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from lcgnn.experiments.board import Board
+    from lcgnn.experiments.forecast import Item
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
@@ -100,6 +101,41 @@ def record_line(record: Mapping[str, Any], console: Console) -> None:
     labels = record["split"]["labels_per_class"]
     where = record["dataset"] if labels is None else f"{record['dataset']}, {labels} labels"
     result_line(record, console, before=f"{record['method']} on {where}, ")
+
+
+def plan_table(items: Sequence[Item], workers: int) -> RenderableType:
+    """What experiments consist of and how long they take, the longest first, the shortest together."""
+    from lcgnn.experiments.forecast import total
+
+    everything = total(items, "all", "")
+    assert everything.seconds is not None
+    assert everything.to_come is not None
+    short = [item for item in items if item.seconds is not None and item.seconds < 0.01 * everything.seconds]
+    shown = [item for item in items if item not in short]
+    table = Table(title=f"{everything.runs:,} runs", title_justify="left", title_style="bold")
+    for heading in ("method", "graph"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("runs", "to be done", "minutes of a core", "to come"):
+        table.add_column(heading, justify="right")
+    for item in [*shown, *([total(short, "others", "")] if short else []), everything]:
+        counts = (f"{item.runs:,}", f"{item.missing:,}")
+        table.add_row(Text(item.method), Text(item.dataset), *counts, *map(_minutes, (item.seconds, item.to_come)))
+    cores = "one core" if workers == 1 else f"{workers} cores"
+    lines = [
+        f"By the records that there are: {_duration(everything.seconds / workers)} on {cores} from nothing, "
+        f"{_duration(everything.to_come / workers)} for what is to be done."
+    ]
+    if unknown := sum(item.missing for item in items if item.seconds is None):
+        lines.append(f"Not counted: {unknown:,} runs of kinds that have no record yet.")
+    return Group(table, *(Text(line) for line in lines))
+
+
+def _minutes(seconds: float | None) -> str:
+    return "?" if seconds is None else f"{seconds / 60:,.1f}"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
 def summary_table(summary: Mapping[str, Any]) -> RenderableType:

@@ -71,6 +71,14 @@ def test_a_study_gives_a_table_and_is_not_repeated(folder: Path) -> None:
     assert (folder / "results" / "study.md").read_text() == table
 
 
+def test_a_plan_runs_nothing(folder: Path) -> None:
+    planned = reproduce(folder, "--plan")
+    assert planned.returncode == 0, planned.stderr
+    assert "Not counted: 3 runs of kinds that have no record yet." in planned.stdout
+    assert not (folder / "runs").exists()
+    assert not (folder / "results").exists()
+
+
 def test_records_are_packed_without_running_anything(folder: Path) -> None:
     nothing = lcgnn(folder, "results", "pack", "study.toml")
     assert nothing.returncode == 2

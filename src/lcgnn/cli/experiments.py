@@ -39,6 +39,9 @@ def reproduce(
     device: Annotated[str, typer.Option(help="'cpu', 'cuda', ... or 'auto'.")] = "auto",
     records: Annotated[Path, typer.Option(help="Folder for the records of single runs.")] = Path("runs/records"),
     results: Annotated[Path, typer.Option(help="Folder for the tables and the packed records.")] = Path("results"),
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Only say what would be run, and how long it takes by earlier records.")
+    ] = False,
 ) -> None:
     """Run experiments and write their tables beside the paper's, and a page with plots.
 
@@ -46,10 +49,11 @@ def reproduce(
 
     Example: lcgnn reproduce table3 --seeds 3
     """
-    from lcgnn.display import err, record_line, watching
+    from lcgnn.display import err, plan_table, record_line, watching
     from lcgnn.display import out as console
     from lcgnn.experiments.board import temporary_board
     from lcgnn.experiments.reproduce import Reproduction
+    from lcgnn.experiments.runner import available_cores
     from lcgnn.report.html import write_page
     from lcgnn.report.markdown import write_tables
     from lcgnn.report.page import Report
@@ -57,6 +61,12 @@ def reproduce(
     reproduction = Reproduction.of(experiments, seeds, only or [], records, results)
     for dataset in reproduction.datasets():
         fetch(dataset, err)
+    if plan and not reproduction.experiments:
+        console.print("Nothing is trained for this: it takes seconds.")
+        return
+    if plan:
+        console.print(plan_table(reproduction.forecast(), workers or available_cores()))
+        return
     missing = reproduction.missing()
     console.print(f"{reproduction.num_done()} runs have a record, {len(missing)} are to be done.")
     labels = [f"{spec.dataset} {spec.method} {spec.seed}" for spec in missing]

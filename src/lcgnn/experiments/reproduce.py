@@ -10,6 +10,7 @@ from typing import Any
 
 from lcgnn.errors import ConfigError
 from lcgnn.experiments.board import Board
+from lcgnn.experiments.forecast import Item, forecast
 from lcgnn.experiments.library import load, packaged
 from lcgnn.experiments.runner import available_cores
 from lcgnn.experiments.spec import Experiment, RunSpec
@@ -73,6 +74,10 @@ class Reproduction:
         """How many runs of the chosen rows have one."""
         records = self.store.all()
         return sum(len(records_of(item, records)) for item in self.chosen)
+
+    def forecast(self) -> list[Item]:
+        """How long the chosen rows take, by the records that there are."""
+        return forecast(self.chosen, self.seeds, self.store.all())
 
     def run(
         self,
