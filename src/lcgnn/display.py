@@ -99,7 +99,8 @@ def result_line(result: Mapping[str, Any], console: Console, before: str = "") -
 def record_line(record: Mapping[str, Any], console: Console) -> None:
     """One line for a run of an experiment that has finished."""
     labels = record["split"]["labels_per_class"]
-    where = record["dataset"] if labels is None else f"{record['dataset']}, {labels} labels"
+    plural = "" if labels == 1 else "s"
+    where = record["dataset"] if labels is None else f"{record['dataset']}, {labels} label{plural}"
     result_line(record, console, before=f"{record['method']} on {where}, ")
 
 
