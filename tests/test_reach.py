@@ -117,6 +117,8 @@ def test_a_chain_reaches_two_nodes_to_either_side():
     assert reached.target_rows.tolist() == [2, 7]
     # The last layer reads the targets' neighbours only: two links each, both ways, and ten self-loops.
     assert reached.output_neighbourhood.pattern.nnz == 2 * 2 * 2 + 10
+    forward = ReachTensors(reached.whole, np.array([10, 30]), backward=False)
+    assert forward.output_neighbourhood.pattern.nnz == 2 * 2 + 10
 
 
 def passes_over_a_chain(network, num_labelled):

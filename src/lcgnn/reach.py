@@ -28,10 +28,12 @@ class ReachTensors(GraphTensors):
     Args:
         whole: The graph.
         targets: (T,) the nodes whose logits are wanted, ascending.
+        backward: Whether gradients are wanted as well; the products' transposes are wrong without.
     """
 
-    def __init__(self, whole: GraphTensors, targets: NDArray[np.int64]) -> None:
+    def __init__(self, whole: GraphTensors, targets: NDArray[np.int64], *, backward: bool = True) -> None:
         self.whole, self.device = whole, whole.device
+        self._mirrored = backward
         links = whole.graph.adjacency
         hidden = _with_neighbours(links, targets)
         self.nodes = _with_neighbours(links, hidden)
@@ -88,26 +90,27 @@ class ReachTensors(GraphTensors):
 
     def _matrix(self, complete: NDArray[np.bool_]) -> SparseMatrix:
         return SparseMatrix.of(
-            _cut(as_scipy(self.whole.adjacency.matrix), self.nodes, complete), self.device, symmetric=True
+            self._cut(as_scipy(self.whole.adjacency.matrix), complete), self.device, symmetric=True
         )
 
     def _pairs(self, complete: NDArray[np.bool_]) -> Neighbourhood:
         whole = self.whole.neighbourhood.pattern
-        pattern = _cut(whole, self.nodes, complete)
+        pattern = self._cut(whole, complete)
         shifts = whole.indptr[self.nodes].astype(np.int64) - pattern.indptr[:-1]
         return Neighbourhood(pattern, self.device, shifts)
+
+    def _cut(self, matrix: csr_array, complete: NDArray[np.bool_]) -> csr_array:
+        """The part of a symmetric matrix: complete rows, for gradients their mirror images, the diagonal."""
+        part = csr_array(csr_array(matrix[self.nodes])[:, self.nodes])
+        part.sort_indices()
+        rows = np.repeat(np.arange(self.num_nodes), np.diff(part.indptr))
+        kept = complete[rows] | (rows == part.indices)
+        if self._mirrored:
+            kept |= complete[part.indices]
+        offsets = np.concatenate([[0], np.cumsum(kept)])[part.indptr]
+        return csr_array((part.data[kept], part.indices[kept], offsets), shape=part.shape)
 
 
 def _with_neighbours(links: csr_array, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
     """The nodes and all of their neighbours, ascending."""
     return np.unique(np.concatenate([nodes, links[nodes].indices.astype(np.int64)]))
-
-
-def _cut(matrix: csr_array, nodes: NDArray[np.int64], complete: NDArray[np.bool_]) -> csr_array:
-    """Some nodes' rows and columns of a symmetric matrix: the complete rows, their mirror images, the diagonal."""
-    part = csr_array(csr_array(matrix[nodes])[:, nodes])
-    part.sort_indices()
-    rows = np.repeat(np.arange(nodes.size), np.diff(part.indptr))
-    kept = complete[rows] | complete[part.indices] | (rows == part.indices)
-    offsets = np.concatenate([[0], np.cumsum(kept)])[part.indptr]
-    return csr_array((part.data[kept], part.indices[kept], offsets), shape=part.shape)

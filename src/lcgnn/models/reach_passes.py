@@ -48,7 +48,7 @@ class ReachPasses(Passes):
     def __init__(self, network: Network, graph: GraphTensors, trained: Tensor, validated: Tensor) -> None:
         super().__init__(network, graph)
         self._training = _Reached(network, graph, trained)
-        self._validation = _Reached(network, graph, validated)
+        self._validation = _Reached(network, graph, validated, backward=False)
 
     @property
     def share(self) -> float:
@@ -75,10 +75,10 @@ class ReachPasses(Passes):
 class _Reached:
     """Passes over what reaches some nodes, with logits and gradients of the whole graph's shape."""
 
-    def __init__(self, network: Network, whole: GraphTensors, nodes: Tensor) -> None:
+    def __init__(self, network: Network, whole: GraphTensors, nodes: Tensor, *, backward: bool = True) -> None:
         self.network, self.whole = network, whole
         self.targets = torch.unique(nodes)
-        self.graph = ReachTensors(whole, self.targets.cpu().numpy())
+        self.graph = ReachTensors(whole, self.targets.cpu().numpy(), backward=backward)
 
     # Made on first use: whether they are used depends on how large the graph here is.
     @cached_property
