@@ -21,6 +21,9 @@ from lcgnn.report.plotting import (
 )
 from lcgnn.report.tables import WORDS, Comparison, Verdict, verdict
 
+# Characters over a group of differences, which has a plot's width.
+_LONGEST_HEADING = 60
+
 
 @dataclass(frozen=True)
 class Point:
@@ -122,7 +125,7 @@ def difference_figure(comparisons: Sequence[Comparison]) -> Figure:
             "xref": "paper",
             "xanchor": "left",
             "y": place,
-            "text": f"<b>{plain(f'{item.row} − {item.other}')}</b>",
+            "text": f"<b>{plain(f'{item.row} − {item.other}', _LONGEST_HEADING)}</b>",
             "font": {"size": 12},
             "showarrow": False,
             "bgcolor": "@surface",

@@ -20,9 +20,9 @@ NUM_COLOURS = 8
 _LONGEST_LABEL = 40
 
 
-def plain(text: str) -> str:
+def plain(text: str, longest: int = _LONGEST_LABEL) -> str:
     """A text as plotly shows it literally, cut to what fits a label."""
-    cut = text if len(text) <= _LONGEST_LABEL else f"{text[: _LONGEST_LABEL - 1]}…"
+    cut = text if len(text) <= longest else f"{text[: longest - 1]}…"
     return html.escape(cut, quote=False)
 
 
@@ -48,6 +48,8 @@ def base_layout(height: int) -> dict[str, Any]:
         "showlegend": True,
         "hoverlabel": {"namelength": -1, "bgcolor": "@surface", "bordercolor": "@grid", "font": {"color": "@ink"}},
         "hovermode": "closest",
+        # By default plotly puts a dark square behind the button where the paper is transparent.
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": "@ink/40", "activecolor": "@ink"},
         # Dragging would keep a finger from scrolling the page.
         "dragmode": False,
     }
