@@ -79,7 +79,8 @@ def test_a_symmetric_matrix_is_its_own_transpose():
 def test_a_transposed_product_in_blocks_equals_the_dense_one(rows, monkeypatch):
     monkeypatch.setattr("lcgnn.kernels.csr._BLOCK", 40)  # ten rows of four columns
     matrix, right = random_matrix(rows, 12, 0.3, 0), torch.randn(rows, 4)
-    product = TransposedProduct(SparseMatrix.of(csr_array(matrix), CPU).matrix, 4)
+    sparse = SparseMatrix.of(csr_array(matrix), CPU)
+    product = TransposedProduct(sparse.matrix, sparse.transpose, 4)
     for _ in range(2):
         torch.testing.assert_close(product(right), torch.tensor(matrix).T @ right, rtol=1e-5, atol=1e-5)
 

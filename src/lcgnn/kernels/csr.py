@@ -58,15 +58,18 @@ class TransposedProduct:
 
     Args:
         matrix: (N, F) a CSR tensor on the CPU.
+        transpose: The same transposed, which is the only block if one is enough.
         width: Columns of the dense matrix.
     """
 
-    def __init__(self, matrix: Tensor, width: int) -> None:
+    def __init__(self, matrix: Tensor, transpose: Tensor, width: int) -> None:
         height = _BLOCK // width
-        rows = as_scipy(matrix)
-        starts = range(0, matrix.shape[0], height)
-        self._slices = [slice(start, start + height) for start in starts]
-        self._blocks = [_transposed(rows[part]) for part in self._slices]
+        self._slices = [slice(start, start + height) for start in range(0, matrix.shape[0], height)]
+        if len(self._slices) == 1:
+            self._blocks = [transpose]
+        else:
+            rows = as_scipy(matrix)
+            self._blocks = [_transposed(rows[part]) for part in self._slices]
 
     def __call__(self, dense: Tensor) -> Tensor:
         result = self._blocks[0] @ dense[self._slices[0]]

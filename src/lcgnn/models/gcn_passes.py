@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import torch
@@ -107,11 +108,15 @@ class _Convolution:
 
     def __init__(self, graph: GraphTensors, width: int) -> None:
         assert isinstance(graph.features, SparseMatrix)
-        self.features, self.adjacency = graph.features.matrix, graph.adjacency
-        self.transposed_features = TransposedProduct(self.features, width)
+        self.features, self.adjacency, self.width = graph.features, graph.adjacency, width
+
+    @cached_property
+    def transposed_features(self) -> TransposedProduct:
+        # Made on first use: passes that only validate need none.
+        return TransposedProduct(self.features.matrix, self.features.transpose, self.width)
 
     def product(self, weight: Tensor) -> Tensor:
-        return self.adjacency.product(self.features @ weight)
+        return self.adjacency.product(self.features.matrix @ weight)
 
     def gradient(self, grad_product: Tensor) -> Tensor:
         return self.transposed_features(self.adjacency.transposed_product(grad_product))
