@@ -101,12 +101,13 @@ class Method(ABC):
     def fit(self, graph: Graph, split: Split, seed: int = 0, context: Context | None = None) -> Fit:
         """Learn from the labels in ``split.train`` and choose by ``split.validation``; never read others."""
 
-    def apply(self, fitted: Mapping[str, Tensor], graph: Graph, device: str = "auto") -> NDArray[np.float32]:
+    def apply(self, fitted: Mapping[str, Tensor], graph: Graph, device: str = "auto") -> NDArray[np.float32]:  # noqa: ARG002
         """(N, C) what ``Fit.tensors`` say of a graph's nodes: the one that they were fitted to, or any other.
 
-        The graph has the features of the fitted one; its labels and classes are not read.
+        The graph has the features of the fitted one; its labels and classes are not read. ConfigError if the
+        method is not inductive.
         """
-        raise NotImplementedError(f"{type(self).__name__} is not inductive.")
+        raise ConfigError(f"{type(self).__name__} classifies only the nodes that it is fitted to.")
 
     def first_phase_settings(self) -> dict[str, Any] | None:
         """What determines the first of several phases, for methods that may have it in common; None if nothing."""
