@@ -11,7 +11,6 @@ from torch_geometric.nn.conv.gcn_conv import gcn_norm
 from lcgnn.errors import DataError
 from lcgnn.graph import Graph
 from lcgnn.kernels import use
-from lcgnn.kernels.csr import TransposedProduct
 from lcgnn.kernels.dropout import NO_DROPOUT, Dropout
 from lcgnn.sparse import GraphTensors, SparseMatrix, dropped_product, normalized_adjacency
 
@@ -75,14 +74,21 @@ def test_a_symmetric_matrix_is_its_own_transpose():
     assert sparse.transpose is sparse.matrix
 
 
-@pytest.mark.parametrize("rows", [1, 10, 29, 30, 95])
-def test_a_transposed_product_in_blocks_equals_the_dense_one(rows, monkeypatch):
-    monkeypatch.setattr("lcgnn.kernels.csr._BLOCK", 40)  # ten rows of four columns
-    matrix, right = random_matrix(rows, 12, 0.3, 0), torch.randn(rows, 4)
+@pytest.mark.parametrize("width", [1, 3, 16, 64, 70])
+@pytest.mark.parametrize("large", [0, 2**20])
+def test_a_transposed_product_without_the_transpose_equals_the_dense_one(width, large, monkeypatch):
+    monkeypatch.setattr("lcgnn.kernels.csr._LARGE", large)
+    matrix, right = random_matrix(40, 12, 0.3, 0), torch.tensor(random_matrix(40, width, 1.0, 1))
+    product = SparseMatrix.of(csr_array(matrix), CPU).transposed_product(right)
+    torch.testing.assert_close(product, torch.tensor(matrix).T @ right, rtol=1e-5, atol=1e-5)
+
+
+def test_a_product_with_some_columns_of_a_wider_matrix_reads_only_those():
+    matrix, wide = random_matrix(20, 30, 0.3, 0), torch.tensor(random_matrix(30, 9, 1.0, 1))
+    wide[:, 5:] = torch.nan
     sparse = SparseMatrix.of(csr_array(matrix), CPU)
-    product = TransposedProduct(sparse.matrix, sparse.transpose, 4)
-    for _ in range(2):
-        torch.testing.assert_close(product(right), torch.tensor(matrix).T @ right, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(sparse.product(wide[:, :5]), torch.tensor(matrix) @ wide[:, :5])
+    torch.testing.assert_close(sparse.product(wide[:, :5].T.contiguous().T), torch.tensor(matrix) @ wide[:, :5])
 
 
 @pytest.mark.parametrize("choice", CHOICES)

@@ -1,8 +1,8 @@
 """Sparse matrices as the models need them: products with a cheap backward, real dropout, normalised adjacency.
 
-The products are torch's own (CSR with 32-bit indices, which a CPU runs through its vendor's library), except for
-wide ones. What is added here is the backward pass: one product with the transpose, which is kept beside the
-matrix, or is the matrix itself where that is symmetric.
+A matrix is a torch CSR tensor with 32-bit indices, and its products are those of ``kernels.csr``. The backward
+pass of a product is one with the transpose, which is the matrix itself where that is symmetric, and is not needed
+where the fused kernels apply.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from lcgnn.errors import DataError
 from lcgnn.graph import Graph
 from lcgnn.kernels import fused
 from lcgnn.kernels.attention import Neighbourhood
-from lcgnn.kernels.csr import as_scipy, csr_tensor, product
+from lcgnn.kernels.csr import Entries, as_scipy, csr_tensor, product, transposed_product
 from lcgnn.kernels.dropout import Dropout
 from lcgnn.kernels.dropped import dropped_dense_product
 from lcgnn.kernels.jit import compiled, random_bits
@@ -35,25 +35,35 @@ with warnings.catch_warnings():
 
 @dataclass(frozen=True, eq=False)
 class SparseMatrix:
-    """A sparse matrix together with its transpose, both as torch CSR tensors.
+    """A sparse matrix that can be multiplied from both sides.
 
     Args:
-        matrix: The matrix.
-        transpose: Its transpose.
+        matrix: A torch CSR tensor.
+        symmetric: Whether it is its own transpose.
         rows: (N,) the row's number in the whole matrix, if these are some of its rows; None for all.
+        known_transpose: Its transpose, if that is there already.
     """
 
     matrix: Tensor
-    transpose: Tensor
+    symmetric: bool = False
     rows: Tensor | None = None
+    known_transpose: Tensor | None = None
 
     @classmethod
     def of(
         cls, matrix: csr_array, device: torch.device, *, symmetric: bool = False, rows: Tensor | None = None
     ) -> SparseMatrix:
-        """From a scipy matrix; a symmetric one is its own transpose."""
-        tensor = as_csr_tensor(matrix, device)
-        return cls(tensor, tensor if symmetric else as_csr_tensor(csr_array(matrix.T), device), rows)
+        """From a scipy matrix."""
+        return cls(as_csr_tensor(matrix, device), symmetric, rows)
+
+    @cached_property
+    def transpose(self) -> Tensor:
+        """The transpose, made on first use."""
+        if self.symmetric:
+            return self.matrix
+        if self.known_transpose is not None:
+            return self.known_transpose
+        return as_csr_tensor(csr_array(as_scipy(self.matrix).T), self.matrix.device)
 
     @property
     def shape(self) -> torch.Size:
@@ -65,10 +75,14 @@ class SparseMatrix:
 
     def product(self, dense: Tensor) -> Tensor:
         """``self @ dense``, outside of autograd."""
-        return product(self.matrix, dense)
+        return product(self.matrix, dense, self._entries)
 
     def transposed_product(self, dense: Tensor) -> Tensor:
         """``self.T @ dense``, outside of autograd."""
+        if self.symmetric:
+            return self.product(dense)
+        if self._entries and fused(dense):
+            return transposed_product(self._entries, self.shape[1], dense)
         return product(self.transpose, dense)
 
     def product_plus(self, dense: Tensor, bias: Tensor) -> Tensor:
@@ -81,31 +95,34 @@ class SparseMatrix:
         if not dropout.rate:
             return self
         if fused(self.matrix.values()):
-            numbers, numbers_of_transpose = self._numbers_modulo
-            return SparseMatrix(
-                _drop_fused(self.matrix, numbers, dropout),
-                _drop_fused(self.transpose, numbers_of_transpose, dropout),
-            )
-        return SparseMatrix(
-            _drop_plain(self.matrix, self._numbers[0], dropout),
-            _drop_plain(self.transpose, self._numbers[1], dropout),
-        )
+            return SparseMatrix(_drop_fused(self.matrix, self._numbers_modulo, dropout))
+        numbers, numbers_of_transpose = self._numbers, self._numbers_of_transpose
+        dropped = _drop_plain(self.matrix, numbers, dropout)
+        return SparseMatrix(dropped, known_transpose=_drop_plain(self.transpose, numbers_of_transpose, dropout))
 
     @cached_property
-    def _numbers(self) -> tuple[Tensor, Tensor]:
-        """The number of every stored entry in the dense matrix, row-major, for both forms."""
-        width = self.shape[1]
+    def _entries(self) -> Entries | None:
+        return Entries.of(self.matrix)
+
+    @cached_property
+    def _numbers(self) -> Tensor:
+        """The number of every stored entry in the dense matrix, row-major."""
         rows, columns = _positions(self.matrix)
-        columns_of_transpose, rows_of_transpose = _positions(self.transpose)
-        if self.rows is not None:
-            rows, rows_of_transpose = self.rows[rows], self.rows[rows_of_transpose]
-        return rows * width + columns, rows_of_transpose * width + columns_of_transpose
+        return self._in_whole(rows) * self.shape[1] + columns
 
     @cached_property
-    def _numbers_modulo(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-        """The same modulo 2^32, which is all that a mask depends on."""
-        matrix, transpose = (numbers.numpy().astype(np.uint32) for numbers in self._numbers)
-        return matrix, transpose
+    def _numbers_of_transpose(self) -> Tensor:
+        """The same in the order of the transpose's entries."""
+        columns, rows = _positions(self.transpose)
+        return self._in_whole(rows) * self.shape[1] + columns
+
+    @cached_property
+    def _numbers_modulo(self) -> NDArray[np.uint32]:
+        """The numbers modulo 2^32, which is all that a mask depends on."""
+        return self._numbers.numpy().astype(np.uint32)
+
+    def _in_whole(self, rows: Tensor) -> Tensor:
+        return rows if self.rows is None else self.rows[rows]
 
 
 class _Product(torch.autograd.Function):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from torch import Tensor
 
-from lcgnn.kernels import attention, use
+from lcgnn.kernels import use
 from lcgnn.kernels.attention import NEGATIVE_SLOPE, Neighbourhood, attend
 from lcgnn.kernels.dropout import NO_DROPOUT, Dropout
 
@@ -45,15 +45,15 @@ def dense_attention(projected: Tensor, source: Tensor, target: Tensor, pattern: 
 @settings(deadline=None, max_examples=60)
 @given(
     st.integers(1, 30),
-    st.integers(1, 8),
-    st.sampled_from([1, 3, 8]),
+    # Every shape is compiled.
+    st.sampled_from([(1, 1), (1, 7), (2, 3), (3, 4), (8, 3), (8, 8)]),
     st.sampled_from([0.0, 0.05, 0.3, 1.0]),
     st.sampled_from([0.0, 0.3, 0.6]),
     st.integers(0, 2**32 - 1),
 )
-def test_the_fused_form_equals_the_plain_one(num_nodes, heads, width, density, rate, seed):
+def test_the_fused_form_equals_the_plain_one(num_nodes, shape, density, rate, seed):
     neighbourhood = random_neighbourhood(num_nodes, density, seed)
-    arguments = (*inputs(num_nodes, heads, width, seed), neighbourhood, Dropout(rate, seed))
+    arguments = (*inputs(num_nodes, *shape, seed), neighbourhood, Dropout(rate, seed))
     results = zip(run("fused", *arguments), run("plain", *arguments), strict=True)
     for position, (fused, plain) in enumerate(results):
         # The score vectors' gradients are sums of terms that nearly cancel.
@@ -130,15 +130,6 @@ def test_scores_of_any_size_give_finite_coefficients(choice):
         assert torch.isfinite(result).all()
 
 
-@pytest.mark.parametrize("heads", [1, 3])
-def test_the_reverse_of_a_pair_is_its_mirror_image(heads):
-    pairs = random_neighbourhood(15, 0.2, 5).pairs(heads)
-    reverse = pairs.reverse.long()
-    assert torch.equal(pairs.sources[reverse], pairs.targets)
-    assert torch.equal(pairs.targets[reverse], pairs.sources)
-    assert torch.equal(reverse[reverse], torch.arange(len(reverse)))
-
-
 def test_torchs_default_precision_makes_no_difference():
     neighbourhood = random_neighbourhood(10, 0.3, 6)
     arguments = (*inputs(10, 2, 3, 6), neighbourhood, Dropout(0.5, 1))
@@ -152,20 +143,24 @@ def test_torchs_default_precision_makes_no_difference():
     assert all(torch.equal(result, wanted) for result, wanted in zip(results, expected, strict=True))
 
 
-@pytest.mark.parametrize(("heads", "width"), [(3, 4), (1, 20)])
+@pytest.mark.parametrize(("heads", "width"), [(1, 70), (6, 20), (16, 8)])
 @pytest.mark.parametrize("rate", [0.0, 0.6])
-def test_row_by_row_values_and_gradients_equal_the_plain_form(heads, width, rate, monkeypatch):
-    monkeypatch.setattr(attention, "_MANY_PAIRS", 0)
+def test_heads_that_are_worked_on_one_after_the_other_equal_the_plain_form(heads, width, rate):
     for num_nodes, density in ((1, 1.0), (10, 0.0), (40, 0.2), (25, 1.0)):
         neighbourhood = random_neighbourhood(num_nodes, density, num_nodes)
         arguments = (*inputs(num_nodes, heads, width, num_nodes), neighbourhood, Dropout(rate, 3))
-        for by_rows, plain in zip(run("fused", *arguments), run("plain", *arguments), strict=True):
+        for fused, plain in zip(run("fused", *arguments), run("plain", *arguments), strict=True):
             scale = max(plain.abs().max().item(), 1.0)
-            torch.testing.assert_close(by_rows, plain, rtol=1e-5, atol=1e-5 * scale)
+            torch.testing.assert_close(fused, plain, rtol=1e-5, atol=1e-5 * scale)
 
 
-def test_row_by_row_nothing_is_kept_for_a_pair(monkeypatch):
-    monkeypatch.setattr(attention, "_MANY_PAIRS", 0)
-    neighbourhood = random_neighbourhood(20, 0.3, 0)
-    run("fused", *inputs(20, 1, 20, 0), neighbourhood, Dropout(0.5, 1))
-    assert not neighbourhood._pairs
+@pytest.mark.parametrize("choice", ["fused", "plain"])
+def test_a_number_that_is_not_one_reaches_those_who_attend_to_it_and_nobody_else(choice):
+    pattern = csr_array(np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1]], dtype=np.float32))
+    projected, source, target, _ = inputs(3, 8, 2, 0)
+    projected[0, 0] = torch.nan
+    with use(choice):
+        attended = attend(projected, source, target, Neighbourhood(pattern, torch.device("cpu")))
+    assert attended[:2, 0].isnan().all()
+    assert attended[2].isfinite().all()
+    assert attended[:, 2:].isfinite().all()

@@ -153,7 +153,7 @@ class PartTensors(GraphTensors):
     @cached_property
     def adjacency(self) -> PartAdjacency:
         rows = as_csr_tensor(self.part.adjacency, self.device)
-        return PartAdjacency(matrix=rows, transpose=rows, boundary=self._boundary)
+        return PartAdjacency(matrix=rows, symmetric=True, boundary=self._boundary)
 
     @cached_property
     def neighbourhood(self) -> PartNeighbourhood:

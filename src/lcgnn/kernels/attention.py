@@ -7,14 +7,11 @@ For H heads of width D, projected features :math:`h` (N, H D) and a neighbourhoo
     \alpha_{i\cdot} = \mathrm{softmax}_{j \in N(i)}(e_{ij}), \quad
     out_i = \sum_j \mathrm{dropout}(\alpha_{ij})\, h_j
 
-Several heads are one head on a graph of N H nodes, in which node (i, h) sees the nodes (j, h): the projected
-features (N, H D) are, without moving a byte, that graph's (N H, D), and the weighted sum of all heads is a single
-sparse product. A pair is an edge of that graph; there are P of them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,13 +21,8 @@ from scipy.sparse import csr_array
 from torch import Tensor
 
 from lcgnn.kernels import fused
-from lcgnn.kernels.attention_pairs import AttendPairs, Pairs
-from lcgnn.kernels.attention_rows import AttendRows, shift_numbers
-from lcgnn.kernels.attention_scores import NEGATIVE_SLOPE
+from lcgnn.kernels.attention_rows import NEGATIVE_SLOPE, AttendRows
 from lcgnn.kernels.dropout import NO_DROPOUT, Dropout
-
-# From so many pairs on, nothing is kept for each of them.
-_MANY_PAIRS = 2**22
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,48 +38,26 @@ class Neighbourhood:
     pattern: csr_array
     device: torch.device
     shifts: NDArray[np.int64] | None = None
-    _pairs: dict[int, Pairs] = field(default_factory=dict)
 
     def extended(self, rows: Tensor) -> Tensor:
         """(N, D) the rows of all nodes of the pattern, given those of the nodes that attend."""
         return rows
 
-    def num_pairs(self, heads: int) -> int:
-        """How many pairs ``pairs`` has."""
-        return int(self.pattern.nnz) * heads
+    def edges(self) -> tuple[Tensor, Tensor]:
+        """(E,) the node attended to, and (E,) the one that attends."""
+        targets = np.repeat(np.arange(self.pattern.shape[0]), np.diff(self.pattern.indptr))
+        return self._tensor(self.pattern.indices), self._tensor(targets)
 
-    def pairs(self, heads: int) -> Pairs:
-        """The pairs of the graph in which every node appears once a head."""
-        if heads not in self._pairs:
-            self._pairs[heads] = self._expand(heads)
-        return self._pairs[heads]
+    def pair_numbers(self, heads: int) -> Tensor:
+        """(E, H) the number that every pair has in the whole graph: by node that attends, head and neighbour."""
+        starts, degrees = self.pattern.indptr[:-1].astype(np.int64), np.diff(self.pattern.indptr)
+        within = np.arange(self.pattern.nnz) - np.repeat(starts, degrees)
+        begins = (starts if self.shifts is None else starts + self.shifts) * heads
+        by_edge = np.repeat(begins, degrees) + within
+        return self._tensor(by_edge[:, None] + np.repeat(degrees, degrees)[:, None] * np.arange(heads))
 
-    def _expand(self, heads: int) -> Pairs:
-        indptr, indices = self.pattern.indptr.astype(np.int64), self.pattern.indices
-        degree = np.diff(indptr)
-        offsets = np.concatenate([[0], np.cumsum(np.repeat(degree, heads))])
-        targets = np.repeat(np.arange(degree.size * heads), np.repeat(degree, heads))
-        within = np.arange(offsets[-1]) - offsets[targets]
-        sources = indices[indptr[targets // heads] + within] * np.int64(heads) + targets % heads
-        # Sorted by (source, target), the pairs appear in the order of their mirror images.
-        reverse = np.empty(sources.size, dtype=np.int64)
-        in_order = np.arange(sources.size) if self.pattern.has_sorted_indices else np.lexsort((sources, targets))
-        reverse[np.lexsort((targets, sources))] = in_order
-        return Pairs(
-            offsets=self._tensor(offsets),
-            sources=self._tensor(sources),
-            targets=self._tensor(targets),
-            reverse=self._tensor(reverse),
-            shifts=self._repeated_shifts(heads),
-        )
-
-    def _repeated_shifts(self, heads: int) -> Tensor | None:
-        if self.shifts is None:
-            return None
-        return torch.tensor(np.repeat(self.shifts * heads, heads), device=self.device)
-
-    def _tensor(self, array: NDArray[Any]) -> Tensor:
-        return torch.tensor(array.astype(np.int32), device=self.device)
+    def _tensor(self, array: NDArray[np.integer[Any]]) -> Tensor:
+        return torch.tensor(array.astype(np.int64), device=self.device)
 
 
 def attend(
@@ -109,33 +79,35 @@ def attend(
     Returns:
         (N, H * D) the heads side by side.
     """
-    heads, width = source_weight.shape
-    hidden = neighbourhood.extended(projected).reshape(-1, width)  # (N H, D)
-    weights = source_weight, target_weight
+    extended = neighbourhood.extended(projected)
     attended: Tensor
-    if not fused(projected, *weights):
-        attended = _attend_plain(hidden, *weights, neighbourhood.pairs(heads), dropout)
-    elif neighbourhood.num_pairs(heads) < _MANY_PAIRS:
-        attended = AttendPairs.apply(hidden, *weights, neighbourhood.pairs(heads), dropout)  # type: ignore[no-untyped-call]
+    if fused(projected, source_weight, target_weight):
+        attended = AttendRows.apply(
+            extended, source_weight, target_weight, neighbourhood.pattern, neighbourhood.shifts, dropout
+        )  # type: ignore[no-untyped-call]
     else:
-        pattern, shifts = neighbourhood.pattern, shift_numbers(neighbourhood.shifts)
-        attended = AttendRows.apply(hidden, *weights, pattern, shifts, dropout)  # type: ignore[no-untyped-call]
-    return attended.view(-1, heads * width)[: projected.shape[0]]
+        attended = _attend_plain(extended, source_weight, target_weight, neighbourhood, dropout)
+    return attended[: projected.shape[0]]
 
 
 def _attend_plain(
-    hidden: Tensor, source_weight: Tensor, target_weight: Tensor, pairs: Pairs, dropout: Dropout
+    projected: Tensor,
+    source_weight: Tensor,
+    target_weight: Tensor,
+    neighbourhood: Neighbourhood,
+    dropout: Dropout,
 ) -> Tensor:
     heads, width = source_weight.shape
-    by_head = hidden.view(-1, heads, width)
-    source_score = (by_head * source_weight).sum(-1).view(-1)  # (N H,)
-    target_score = (by_head * target_weight).sum(-1).view(-1)  # (N H,)
-    sources, targets = pairs.sources.long(), pairs.targets.long()
+    hidden = projected.view(-1, heads, width)
+    source_score = (hidden * source_weight).sum(-1)  # (N, H)
+    target_score = (hidden * target_weight).sum(-1)  # (N, H)
+    sources, targets = neighbourhood.edges()
     score = torch.nn.functional.leaky_relu(source_score[sources] + target_score[targets], NEGATIVE_SLOPE)
-    largest = torch.full_like(source_score, -torch.inf).scatter_reduce(0, targets, score.detach(), "amax")
+    ends = targets[:, None].expand_as(score)
+    largest = torch.full_like(target_score, -torch.inf).scatter_reduce(0, ends, score.detach(), "amax")
     weight = torch.exp(score - largest[targets])
-    total = torch.zeros_like(source_score).scatter_add(0, targets, weight)
-    attention = weight / total[targets]  # (P,)
+    total = torch.zeros_like(target_score).scatter_add(0, ends, weight)
+    attention = weight / total[targets]  # (E, H)
     if dropout.rate:
-        attention = attention * pairs.mask(dropout).to(attention.dtype)
-    return torch.zeros_like(hidden).index_add(0, targets, attention[:, None] * hidden[sources])
+        attention = attention * dropout.mask(neighbourhood.pair_numbers(heads)).to(attention.dtype)
+    return torch.zeros_like(hidden).index_add(0, targets, attention[:, :, None] * hidden[sources]).flatten(1)

@@ -35,6 +35,14 @@ class NarrowProduct:
         return (tall @ self.padded)[:, : self.inner.shape[1]]
 
 
+def tall_product(tall: Tensor, weight: Tensor) -> Tensor:
+    """``tall @ weight`` for (N, D) and (D, K), which may be a part of a wider matrix."""
+    columns = weight.shape[1]
+    if columns >= _COLUMNS:
+        return tall @ weight
+    return (tall @ torch.nn.functional.pad(weight, (0, _COLUMNS - columns)))[:, :columns]
+
+
 def transposed_product(tall: Tensor, other: Tensor) -> Tensor:
     """``tall.T @ other`` for (N, D) and (N, K), the fast way round."""
     return (other.T @ tall).T.contiguous()

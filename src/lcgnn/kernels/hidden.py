@@ -11,7 +11,7 @@ from torch.autograd.function import once_differentiable
 from lcgnn.kernels import activation as kernel
 from lcgnn.kernels import fused
 from lcgnn.kernels.activation import Activation, activate
-from lcgnn.kernels.dense import transposed_product
+from lcgnn.kernels.dense import tall_product, transposed_product
 from lcgnn.kernels.dropout import NO_DROPOUT, Dropout
 
 
@@ -33,7 +33,7 @@ class _HiddenLayer(torch.autograd.Function):
         kernel.forward(x.contiguous().numpy(), bias.numpy(), elu, key, scale, dropout.row_numbers, hidden.numpy())
         ctx.save_for_backward(hidden, weight)
         ctx.elu, ctx.dropout = elu, dropout
-        return hidden @ weight
+        return tall_product(hidden, weight)
 
     @staticmethod
     @once_differentiable

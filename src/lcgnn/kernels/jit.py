@@ -12,12 +12,12 @@ import numpy as np
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Reordering and contraction are free to the compiler; NaN and infinity keep their meaning.
-_MATH = {"reassoc", "contract", "arcp", "nsz"}
+MATH = {"reassoc", "contract", "arcp", "nsz"}
 
 
 def compiled(function: Function) -> Function:
     """Compile for one thread on first use; the machine code is kept on disk."""
-    return cast(Function, numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=_MATH)(function))
+    return cast(Function, numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=MATH)(function))
 
 
 def inlined(function: Function) -> Function:
@@ -28,7 +28,7 @@ def inlined(function: Function) -> Function:
     """
     return cast(
         Function,
-        numba.njit(cache=True, inline="always", error_model="numpy", fastmath=_MATH)(function),
+        numba.njit(cache=True, inline="always", error_model="numpy", fastmath=MATH)(function),
     )
 
 

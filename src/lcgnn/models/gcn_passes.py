@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import torch
 from torch import Tensor
 
 from lcgnn.kernels import activation, dense
-from lcgnn.kernels.csr import TransposedProduct
 from lcgnn.kernels.dropout import NO_DROPOUT, Dropout
 from lcgnn.kernels.jit import constant
 from lcgnn.models.network import Passes
@@ -34,9 +32,7 @@ class GCNPasses(Passes):
         super().__init__(network, graph)
         self.adjacency = graph.output_adjacency
         sparse = isinstance(graph.features, SparseMatrix)
-        self.first_layer: _FirstLayer = (
-            _Convolution(graph, network.weight_0.shape[1]) if sparse else _Propagated(graph)
-        )
+        self.first_layer: _FirstLayer = _Convolution(graph) if sparse else _Propagated(graph)
         self.rate = network.dropout
         # Detached parameters, and their arrays, share their memory with the optimiser's.
         self.weight_0, self.weight_1 = network.weight_0.detach(), network.weight_1.detach()
@@ -106,20 +102,15 @@ class _FirstLayer(Protocol):
 class _Convolution:
     """A (X W) for sparse features."""
 
-    def __init__(self, graph: GraphTensors, width: int) -> None:
+    def __init__(self, graph: GraphTensors) -> None:
         assert isinstance(graph.features, SparseMatrix)
-        self.features, self.adjacency, self.width = graph.features, graph.adjacency, width
-
-    @cached_property
-    def transposed_features(self) -> TransposedProduct:
-        # Made on first use: passes that only validate need none.
-        return TransposedProduct(self.features.matrix, self.features.transpose, self.width)
+        self.features, self.adjacency = graph.features, graph.adjacency
 
     def product(self, weight: Tensor) -> Tensor:
-        return self.adjacency.product(self.features.matrix @ weight)
+        return self.adjacency.product(self.features.product(weight))
 
     def gradient(self, grad_product: Tensor) -> Tensor:
-        return self.transposed_features(self.adjacency.transposed_product(grad_product))
+        return self.features.transposed_product(self.adjacency.transposed_product(grad_product))
 
 
 class _Propagated:
