@@ -6,7 +6,18 @@ import torch
 
 from lcgnn.kernels.dropout import Dropout
 from lcgnn.kernels.jit import compiled
-from lcgnn.kernels.lanes import exponential, kept, larger, load, repeated, spread, store, sums, where_positive
+from lcgnn.kernels.lanes import (
+    exponential,
+    kept,
+    larger,
+    load,
+    repeated,
+    single,
+    spread,
+    store,
+    sums,
+    where_positive,
+)
 
 COUNT = 6
 
@@ -30,6 +41,7 @@ def regrouped(values, results):
     store(results, 9, sums(given, 3))
     store(results, 11, sums(given, 6))
     store(results, 12, repeated(given, 2))
+    results[24] = single(given)
 
 
 @compiled
@@ -68,13 +80,14 @@ def test_lanes_are_loaded_from_and_stored_to_where_they_are_and_nowhere_else():
 
 def test_neighbouring_lanes_are_added_and_lanes_repeated():
     values = numbers(2)
-    results = np.empty(24, dtype=np.float32)
+    results = np.empty(25, dtype=np.float32)
     regrouped(values, results)
     np.testing.assert_allclose(results[:6], values)
     np.testing.assert_allclose(results[6:9], values.reshape(3, 2).sum(axis=1), rtol=1e-5)
     np.testing.assert_allclose(results[9:11], values.reshape(2, 3).sum(axis=1), rtol=1e-5)
     np.testing.assert_allclose(results[11], values.sum(), rtol=1e-5)
-    np.testing.assert_array_equal(results[12:], np.repeat(values, 2))
+    np.testing.assert_array_equal(results[12:24], np.repeat(values, 2))
+    assert results[24] == values[0]
 
 
 def test_the_exponential_is_right_to_two_units_in_the_last_place():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,8 @@ from torch import Tensor
 
 from lcgnn.kernels import fused
 from lcgnn.kernels.jit import compiled
+from lcgnn.kernels.lanes import load, single, spread, store, sums
+from lcgnn.kernels.prefetch import AHEAD, LINE, prefetch
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +58,7 @@ class _ContextLoss(torch.autograd.Function):
     def forward(ctx: Any, embedding: Tensor, context: Tensor, pairs: Pairs) -> Tensor:
         embedding, context = embedding.contiguous(), context.contiguous()
         gradients = torch.zeros_like(embedding), torch.zeros_like(context)
-        loss = _loss(
+        loss = _loss(embedding.shape[1])(
             embedding.numpy(),
             context.numpy(),
             pairs.nodes,
@@ -71,29 +75,37 @@ class _ContextLoss(torch.autograd.Function):
         return of_embedding * grad_output, of_context * grad_output, None
 
 
-@compiled
-def _loss(
-    embedding: NDArray[np.float32],
-    context: NDArray[np.float32],
-    nodes: NDArray[np.int64],
-    contexts: NDArray[np.int64],
-    signs: NDArray[np.float32],
-    grad_embedding: NDArray[np.float32],
-    grad_context: NDArray[np.float32],
-) -> float:
-    width = embedding.shape[1]
-    total = 0.0
-    for p in range(nodes.size):
-        i, j, sign = nodes[p], contexts[p], signs[p]
-        agreement = np.float32(0)
-        for k in range(width):
-            agreement += embedding[i, k] * context[j, k]
-        agreement *= sign
-        # With t = e^-|a|: the loss is max(-a, 0) + ln(1 + t), its slope -sigma(-a).
-        t = np.exp(-abs(agreement))
-        total += max(-agreement, np.float32(0)) + np.log1p(t)
-        slope = -sign * (t if agreement > 0 else np.float32(1)) / (np.float32(1) + t)
-        for k in range(width):
-            grad_embedding[i, k] += slope * context[j, k]
-            grad_context[j, k] += slope * embedding[i, k]
-    return total
+@cache
+def _loss(width: int) -> Callable[..., float]:
+    """The kernel for one width of the embeddings."""
+
+    @compiled
+    def context_loss_kernel(
+        embedding: NDArray[np.float32],
+        context: NDArray[np.float32],
+        nodes: NDArray[np.int64],
+        contexts: NDArray[np.int64],
+        signs: NDArray[np.float32],
+        grad_embedding: NDArray[np.float32],
+        grad_context: NDArray[np.float32],
+    ) -> float:
+        total, last = 0.0, nodes.size - 1
+        for p in range(nodes.size):
+            soon = min(p + AHEAD, last)
+            for k in range(0, width, LINE):
+                prefetch(embedding, nodes[soon] * width + k)
+                prefetch(grad_embedding, nodes[soon] * width + k)
+                prefetch(context, contexts[soon] * width + k)
+                prefetch(grad_context, contexts[soon] * width + k)
+            i, j, sign = nodes[p] * width, contexts[p] * width, signs[p]
+            node, neighbour = load(embedding, i, width), load(context, j, width)
+            agreement = sign * single(sums(node * neighbour, width))
+            # With t = e^-|a|: the loss is max(-a, 0) + ln(1 + t), its slope -sigma(-a).
+            t = np.exp(-abs(agreement))
+            total += max(-agreement, np.float32(0)) + np.log1p(t)
+            slope = spread(-sign * (t if agreement > 0 else np.float32(1)) / (np.float32(1) + t), width)
+            store(grad_embedding, i, load(grad_embedding, i, width) + slope * neighbour)
+            store(grad_context, j, load(grad_context, j, width) + slope * node)
+        return total
+
+    return context_loss_kernel

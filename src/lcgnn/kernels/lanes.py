@@ -3,7 +3,8 @@
 The compiler makes vectors of simple loops by itself, but not where sums have to stay in registers from one edge to
 the next. Here a kernel says what it wants: ``load(array, position, 8)`` are eight floats, arithmetic works lane by
 lane, and what is longer than a register becomes several of them. The number of lanes can be any that is a constant
-where the kernel is compiled.
+where the kernel is compiled. Inside, it is rounded up to a power of two, for which the compiler's code is far
+better; what is in the lanes beyond does not matter.
 
 As in ``jit`` the compiler may reorder and contract, and NaN and infinity keep their meaning.
 """
@@ -37,7 +38,7 @@ class Lanes(types.Type):
 @register_model(Lanes)
 class _LanesModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Lanes) -> None:
-        super().__init__(manager, kind, ir.VectorType(_FLOAT, kind.count))  # type: ignore[no-untyped-call]
+        super().__init__(manager, kind, _floats(kind.count))  # type: ignore[no-untyped-call]
 
 
 def _define_arithmetic(operation: Callable[[Any, Any], Any], instruction: str) -> None:
@@ -87,7 +88,12 @@ def load(array: Any, position: Any, count: Any) -> Any:  # noqa: ARG001
     lanes = Lanes(count.literal_value)
 
     def generate(builder: Any, values: Any) -> Any:
-        return builder.load(_pointer(builder, values[0], values[1], lanes.count), align=4)
+        first = builder.gep(values[0], [values[1]])
+        loaded = ir.Constant(_floats(lanes.count), ir.Undefined)
+        for start, length in _pieces(lanes.count):
+            piece = builder.load(_pointer(builder, first, start, length), align=4)
+            loaded = _with_piece(builder, loaded, piece, start)
+        return loaded
 
     return lanes, generate
 
@@ -97,7 +103,10 @@ def store(array: Any, position: Any, lanes: Any) -> Any:  # noqa: ARG001
     """Write the lanes where ``load`` reads them."""
 
     def generate(builder: Any, values: Any) -> Any:
-        builder.store(values[2], _pointer(builder, values[0], values[1], lanes.count), align=4)
+        first = builder.gep(values[0], [values[1]])
+        for start, length in _pieces(lanes.count):
+            piece = _chosen(builder, values[2], range(start, start + length))
+            builder.store(piece, _pointer(builder, first, start, length), align=4)
 
     return types.void, generate
 
@@ -120,7 +129,7 @@ def where_positive(condition: Any, yes: Any, no: Any) -> Any:  # noqa: ARG001
     """Lane by lane ``yes`` where the condition is above 0, otherwise ``no``."""
 
     def generate(builder: Any, values: Any) -> Any:
-        zero = ir.Constant(values[0].type, [0.0] * condition.count)
+        zero = ir.Constant(values[0].type, None)
         return builder.select(builder.fcmp_ordered(">", values[0], zero), values[1], values[2])
 
     return yes, generate
@@ -128,7 +137,7 @@ def where_positive(condition: Any, yes: Any, no: Any) -> Any:  # noqa: ARG001
 
 @_operation
 def repeated(lanes: Any, times: Any) -> Any:
-    """Every lane so many times: a b a b -> a a b b."""
+    """Every lane so many times: a b -> a a b b."""
     chosen = [lane for lane in range(lanes.count) for _ in range(times.literal_value)]
     return Lanes(len(chosen)), lambda builder, values: _chosen(builder, values[0], chosen)
 
@@ -140,6 +149,8 @@ def sums(lanes: Any, width: Any) -> Any:
 
     def generate(builder: Any, values: Any) -> Any:
         lanes, left = values[0], each
+        if count == 1:
+            lanes, left = _with_zeros(builder, lanes, each), _padded(each)
         while left % 2 == 0:
             left //= 2
             halves = [_chosen(builder, lanes, range(start, 2 * count * left, 2)) for start in (0, 1)]
@@ -153,12 +164,18 @@ def sums(lanes: Any, width: Any) -> Any:
 
 
 @_operation
+def single(lanes: Any) -> Any:  # noqa: ARG001
+    """The first lane as a number."""
+    return types.float32, lambda builder, values: builder.extract_element(values[0], _INT(0))
+
+
+@_operation
 def exponential(lanes: Any) -> Any:
     """e^x as ``jit.exp`` has it."""
 
     def generate(builder: Any, values: Any) -> Any:
         def number(value: float) -> Any:
-            return ir.Constant(values[0].type, [value] * lanes.count)
+            return ir.Constant(values[0].type, [value] * values[0].type.count)
 
         def multiplied(first: Any, second: Any, added: Any) -> Any:
             return builder.fadd(builder.fmul(first, second, flags=_FLAGS), added, flags=_FLAGS)
@@ -196,7 +213,8 @@ def kept(key: Any, first: Any, step: Any, threshold: Any, scale: Any, count: Any
             return builder.xor(bits, builder.lshr(bits, _constant(places, lanes)))
 
         key, first, step, threshold = (spread(value) for value in values[:4])
-        number = builder.add(first, builder.mul(step, ir.Constant(_integers(lanes), list(range(lanes)))))
+        order = ir.Constant(_integers(lanes), list(range(_padded(lanes))))
+        number = builder.add(first, builder.mul(step, order))
         bits = shifted(builder.add(builder.mul(number, _constant(0x9E3779B1, lanes)), key), 16)
         bits = shifted(builder.mul(bits, _constant(0x7FEB352D, lanes)), 15)
         bits = shifted(builder.mul(bits, _constant(0x846CA68B, lanes)), 16)
@@ -217,26 +235,62 @@ _POLYNOMIAL = (
 )
 
 
+def _padded(count: int) -> int:
+    """The next power of two."""
+    return 1 << (count - 1).bit_length()
+
+
+def _pieces(count: int) -> list[tuple[int, int]]:
+    """First lane and length of every piece in memory, each a power of two, the longest first."""
+    lengths = [1 << bit for bit in reversed(range(count.bit_length())) if count >> bit & 1]
+    return [(sum(lengths[:place]), length) for place, length in enumerate(lengths)]
+
+
+def _floats(count: int) -> ir.VectorType:
+    return ir.VectorType(_FLOAT, _padded(count))
+
+
 def _integers(count: int) -> ir.VectorType:
-    return ir.VectorType(_INT, count)
+    return ir.VectorType(_INT, _padded(count))
 
 
 def _constant(value: int, count: int) -> ir.Constant:
-    return ir.Constant(_integers(count), [value] * count)
+    return ir.Constant(_integers(count), [value] * _padded(count))
 
 
-def _pointer(builder: Any, data: Any, position: Any, count: int) -> Any:
-    return builder.bitcast(builder.gep(data, [position]), ir.VectorType(_FLOAT, count).as_pointer())
+def _pointer(builder: Any, first: Any, start: int, length: int) -> Any:
+    return builder.bitcast(builder.gep(first, [_INT(start)]), ir.VectorType(_FLOAT, length).as_pointer())
 
 
 def _spread(builder: Any, number: Any, count: int) -> Any:
-    empty = ir.Constant(ir.VectorType(number.type, count), ir.Undefined)
+    empty = ir.Constant(ir.VectorType(number.type, _padded(count)), ir.Undefined)
     return builder.shuffle_vector(builder.insert_element(empty, number, _INT(0)), empty, _constant(0, count))
 
 
 def _chosen(builder: Any, lanes: Any, numbers: Sequence[int]) -> Any:
-    mask = ir.Constant(_integers(len(numbers)), list(numbers))
-    return builder.shuffle_vector(lanes, ir.Constant(lanes.type, ir.Undefined), mask)
+    """The lanes of those numbers, in their order."""
+    padding = _padded(len(numbers)) - len(numbers)
+    undefined = ir.Constant(lanes.type, ir.Undefined)
+    return builder.shuffle_vector(lanes, undefined, _constant_list([*numbers, *[0] * padding]))
+
+
+def _with_piece(builder: Any, lanes: Any, piece: Any, start: int) -> Any:
+    """The lanes with a piece in place of some of them."""
+    total, length = lanes.type.count, piece.type.count
+    undefined = ir.Constant(piece.type, ir.Undefined)
+    wide = builder.shuffle_vector(piece, undefined, _constant_list([n % length for n in range(total)]))
+    places = [total + n - start if start <= n < start + length else n for n in range(total)]
+    return builder.shuffle_vector(lanes, wide, _constant_list(places))
+
+
+def _with_zeros(builder: Any, lanes: Any, count: int) -> Any:
+    """The lanes with 0 in those beyond the count."""
+    places = [number if number < count else lanes.type.count for number in range(lanes.type.count)]
+    return builder.shuffle_vector(lanes, ir.Constant(lanes.type, None), _constant_list(places))
+
+
+def _constant_list(numbers: Sequence[int]) -> ir.Constant:
+    return ir.Constant(ir.VectorType(_INT, len(numbers)), list(numbers))
 
 
 def _larger(builder: Any, first: Any, second: Any) -> Any:
@@ -245,7 +299,7 @@ def _larger(builder: Any, first: Any, second: Any) -> Any:
 
 def _library_function(builder: Any, name: str, count: int) -> Any:
     """One of LLVM's functions of a vector."""
-    full = f"llvm.{name}.v{count}f32"
+    kind = _floats(count)
+    full = f"llvm.{name}.v{kind.count}f32"
     known = builder.module.globals.get(full)
-    kind = ir.VectorType(_FLOAT, count)
     return known or ir.Function(builder.module, ir.FunctionType(kind, [kind]), full)
