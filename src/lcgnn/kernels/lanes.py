@@ -61,7 +61,7 @@ _define_arithmetic(operator.mul, "fmul")
 _define_arithmetic(operator.truediv, "fdiv")
 
 
-def _operation(define: Callable[..., tuple[Any, Callable[[Any, Any], Any]]]) -> Callable[..., Any]:
+def operation(define: Callable[..., tuple[Any, Callable[[Any, Any], Any]]]) -> Callable[..., Any]:
     """What compiled code calls, from a function of the arguments' types to the result's and a code generator."""
 
     def typed(typing_context: Any, *given: Any) -> Any:  # noqa: ARG001
@@ -82,7 +82,7 @@ def _operation(define: Callable[..., tuple[Any, Callable[[Any, Any], Any]]]) -> 
     return cast(Callable[..., Any], intrinsic(prefer_literal=True)(typed))
 
 
-@_operation
+@operation
 def load(array: Any, position: Any, count: Any) -> Any:  # noqa: ARG001
     """So many elements of a contiguous float32 array, from one on that is counted in row-major order."""
     lanes = Lanes(count.literal_value)
@@ -98,7 +98,7 @@ def load(array: Any, position: Any, count: Any) -> Any:  # noqa: ARG001
     return lanes, generate
 
 
-@_operation
+@operation
 def store(array: Any, position: Any, lanes: Any) -> Any:  # noqa: ARG001
     """Write the lanes where ``load`` reads them."""
 
@@ -111,20 +111,20 @@ def store(array: Any, position: Any, lanes: Any) -> Any:  # noqa: ARG001
     return types.void, generate
 
 
-@_operation
+@operation
 def spread(number: Any, count: Any) -> Any:  # noqa: ARG001
     """One float32 in every lane."""
     lanes = Lanes(count.literal_value)
     return lanes, lambda builder, values: _spread(builder, values[0], lanes.count)
 
 
-@_operation
+@operation
 def larger(first: Any, second: Any) -> Any:  # noqa: ARG001
     """Lane by lane the larger one, and the second where either is NaN."""
     return first, lambda builder, values: _larger(builder, *values)
 
 
-@_operation
+@operation
 def where_positive(condition: Any, yes: Any, no: Any) -> Any:  # noqa: ARG001
     """Lane by lane ``yes`` where the condition is above 0, otherwise ``no``."""
 
@@ -135,14 +135,14 @@ def where_positive(condition: Any, yes: Any, no: Any) -> Any:  # noqa: ARG001
     return yes, generate
 
 
-@_operation
+@operation
 def repeated(lanes: Any, times: Any) -> Any:
     """Every lane so many times: a b -> a a b b."""
     chosen = [lane for lane in range(lanes.count) for _ in range(times.literal_value)]
     return Lanes(len(chosen)), lambda builder, values: _chosen(builder, values[0], chosen)
 
 
-@_operation
+@operation
 def sums(lanes: Any, width: Any) -> Any:
     """The sum of every so many neighbouring lanes."""
     count, each = lanes.count // width.literal_value, width.literal_value
@@ -163,13 +163,13 @@ def sums(lanes: Any, width: Any) -> Any:
     return Lanes(count), generate
 
 
-@_operation
+@operation
 def single(lanes: Any) -> Any:  # noqa: ARG001
     """The first lane as a number."""
     return types.float32, lambda builder, values: builder.extract_element(values[0], _INT(0))
 
 
-@_operation
+@operation
 def exponential(lanes: Any) -> Any:
     """e^x as ``jit.exp`` has it."""
 
@@ -196,7 +196,7 @@ def exponential(lanes: Any) -> Any:
     return lanes, generate
 
 
-@_operation
+@operation
 def kept(key: Any, first: Any, step: Any, threshold: Any, scale: Any, count: Any) -> Any:  # noqa: ARG001
     """The masks of the elements numbered ``first``, ``first + step``, ...: the scale, or 0 for what is dropped.
 
