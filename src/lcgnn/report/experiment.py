@@ -62,8 +62,10 @@ def _few_label_plots(experiment: Experiment, cells: Cells) -> list[Plot]:
         if len(by_labels) > 1 and lines:
             caption = (
                 f"{DATASETS[dataset].title}, {kind} split: mean test accuracy with its 95 % bootstrap interval "
-                "over seeds; hollow marks are the paper's figures."
+                f"over {'draws' if kind == 'random' else 'seeds'}"
             )
+            with_paper = any(point.paper is not None for points in lines.values() for point in points)
+            caption += "; hollow marks are the paper's figures." if with_paper else "."
             plots.append(Plot("Accuracy by labels per class", caption, (Variant("", few_label_figure(lines)),)))
     return plots
 
