@@ -12,11 +12,11 @@ import torch
 
 from benchmarks.measure import in_words, interleaved, machine, peak_memory, print_peak_memory, ratio, write
 from benchmarks.peers import PyGTraining
-from lcgnn.datasets import load
+from lcgnn.compute.sparse import GraphTensors, SparseMatrix
 from lcgnn.methods import create
 from lcgnn.methods.lc import TwoPhase
-from lcgnn.sparse import GraphTensors, SparseMatrix
-from lcgnn.training import Loop, Trainer
+from lcgnn.sources.benchmarks import load
+from lcgnn.training.loop import Loop, Trainer
 
 DATASETS = ("cora", "citeseer", "pubmed")
 MODELS = ("gcn", "gat")

@@ -9,10 +9,10 @@ from typing import Any
 import torch
 
 from benchmarks.measure import in_words, machine, write
-from lcgnn.datasets import load
-from lcgnn.evaluation import accuracy
+from lcgnn.assessment.evaluation import accuracy
 from lcgnn.experiments.library import load_experiment
 from lcgnn.methods import create
+from lcgnn.sources.benchmarks import load
 
 # What a fit may take at most, in seconds.
 LIMITS = {"cora": 60, "pubmed": 300}

@@ -11,9 +11,9 @@ import torch
 
 from benchmarks.measure import in_words, interleaved, machine, peak_memory, print_peak_memory, write
 from benchmarks.peers import aggregate_dense
+from lcgnn.compute.kernels.objective import label_consistency_loss
 from lcgnn.consistency import label_consistency_loss as plain_loss
 from lcgnn.consistency import regularization_loss, safe_log
-from lcgnn.kernels.objective import label_consistency_loss
 
 CLASSES, LABELLED = 10, 200
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)

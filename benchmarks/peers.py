@@ -9,8 +9,8 @@ from torch.nn import functional
 from torch_geometric.nn import GATConv, GCNConv
 
 from lcgnn.consistency import aggregate, regularization_loss, safe_log
-from lcgnn.datasets.pyg import to_pyg
 from lcgnn.graph import Graph, Split
+from lcgnn.sources.pyg import to_pyg
 
 
 class PyGGCN(nn.Module):

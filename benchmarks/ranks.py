@@ -61,7 +61,7 @@ def per_epoch(before: Costs, after: Costs, epochs: int) -> Costs:
 
 def alone(folder: Path) -> dict[str, Any]:
     """By one process, as ``lcgnn train`` does it."""
-    from lcgnn.datasets.arrays import load_arrays
+    from lcgnn.sources.arrays import load_arrays
 
     graph, split = load_arrays(folder)
     return timed(lambda created, context: created.fit(graph, split, 0, context))
@@ -69,8 +69,8 @@ def alone(folder: Path) -> dict[str, Any]:
 
 def together(folder: Path) -> dict[str, Any] | None:
     """By all ranks; the first one has the figures."""
-    from lcgnn.distributed.crew import at_work
-    from lcgnn.distributed.parted import load_parted
+    from lcgnn.runs.crew import at_work
+    from lcgnn.sources.parts.parted import load_parted
 
     parts = folder / f"parts-{os.environ['WORLD_SIZE']}"
     with at_work(parts, "cpu", {}) as crew:
@@ -85,9 +85,9 @@ def together(folder: Path) -> dict[str, Any] | None:
 
 def cut(folder: Path, num_parts: int) -> dict[str, Any]:
     """The graph in parts, from the last time if it is there, and how it was cut."""
-    from lcgnn.datasets.arrays import load_arrays
-    from lcgnn.distributed.part_files import read_manifest, write_parts
-    from lcgnn.distributed.parted import holds_parts
+    from lcgnn.sources.arrays import load_arrays
+    from lcgnn.sources.parts.files import read_manifest, write_parts
+    from lcgnn.sources.parts.parted import holds_parts
 
     parts = folder / f"parts-{num_parts}"
     if not holds_parts(parts):

@@ -28,9 +28,9 @@ SECONDS, FEWEST = 3.0, 2
 
 def graph_folder(num_nodes: int) -> Path:
     """The generated graph of that size, from the last time if it is there."""
-    from lcgnn.datasets.arrays import holds_arrays
-    from lcgnn.datasets.streaming import write_arrays
-    from lcgnn.datasets.synthetic import Blocks
+    from lcgnn.sources.arrays import holds_arrays
+    from lcgnn.sources.generated.blocks import Blocks
+    from lcgnn.sources.generated.writing import write_arrays
 
     folder = Path(tempfile.gettempdir()) / "lcgnn-scale" / str(num_nodes)
     if not holds_arrays(folder):
@@ -42,11 +42,11 @@ def ours(model: str, folder: Path) -> Callable[[], object]:
     """One epoch of label consistency with lcgnn per call."""
     import torch
 
-    from lcgnn.datasets.arrays import load_arrays
+    from lcgnn.compute.sparse import GraphTensors
     from lcgnn.methods import create
     from lcgnn.methods.lc import TwoPhase
-    from lcgnn.sparse import GraphTensors
-    from lcgnn.training import Loop, Trainer
+    from lcgnn.sources.arrays import load_arrays
+    from lcgnn.training.loop import Loop, Trainer
 
     graph, split = load_arrays(folder)
     method = create(f"lc-{model}", epochs=10**9)
@@ -61,7 +61,7 @@ def ours(model: str, folder: Path) -> Callable[[], object]:
 def peer(model: str, folder: Path) -> Callable[[], object]:
     """One epoch of label consistency, by Theorem 1, with PyTorch Geometric per call."""
     from benchmarks.peers import PyGTraining
-    from lcgnn.datasets.arrays import load_arrays
+    from lcgnn.sources.arrays import load_arrays
 
     return PyGTraining(model, *load_arrays(folder), "theorem")
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from benchmarks.measure import in_words, machine, peak_memory, print_peak_memory, write
-from lcgnn.datasets.tables import Tables, load_tables
+from lcgnn.sources.tables.reading import Tables, load_tables
 
 NODES, EDGES, NUMBERS, LABEL_RATE = 1_000_000, 10_000_000, 5, 0.01
 

@@ -11,10 +11,10 @@ import torch
 
 from benchmarks.measure import in_words, machine, write
 from benchmarks.peers import PyGTraining
-from lcgnn.datasets import load
-from lcgnn.evaluation import accuracy
+from lcgnn.assessment.evaluation import accuracy
 from lcgnn.methods import create
 from lcgnn.methods.lc import TwoPhase
+from lcgnn.sources.benchmarks import load
 
 # Without LC-GAT, which takes minutes on Cora and half an hour on PubMed in PyTorch Geometric.
 RUNS = (("cora", "gcn"), ("citeseer", "gcn"), ("pubmed", "gcn"))

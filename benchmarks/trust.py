@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from benchmarks.cases import Case
 from benchmarks.measure import in_words, machine, write
-from lcgnn.datasets.splits import folds
-from lcgnn.diagnosis import diagnose
-from lcgnn.evaluation import accuracy, calibration_error
+from lcgnn.assessment.diagnosis import diagnose
+from lcgnn.assessment.evaluation import accuracy, calibration_error
+from lcgnn.assessment.trust import Assessment, HeldOut, at_temperature
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import create
-from lcgnn.trust import Assessment, HeldOut, at_temperature
+from lcgnn.sources.splits import folds
 
 CASES = 50
 # The cases before it were looked at when the statistics were chosen.

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from lcgnn import create, from_frames
-from lcgnn.datasets.example import write_example
+from lcgnn.sources.examples import write_example
 
 with tempfile.TemporaryDirectory() as folder:
     write_example(Path(folder) / "articles")

@@ -1,8 +1,8 @@
 """Five labels per class on Cora: GCN alone, then with label consistency."""
 
 from lcgnn import create, load
-from lcgnn.datasets.splits import first_per_class
-from lcgnn.evaluation import accuracy
+from lcgnn.assessment.evaluation import accuracy
+from lcgnn.sources.splits import first_per_class
 
 graph, public_split = load("cora")
 split = first_per_class(graph, public_split, 5)

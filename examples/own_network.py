@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import torch
 
 from lcgnn import create, load
-from lcgnn.evaluation import accuracy
+from lcgnn.assessment.evaluation import accuracy
 from lcgnn.methods.lc import TwoPhase, register_network
-from lcgnn.models.network import Network, glorot
+from lcgnn.networks.network import Network, glorot
 
 
 class TwoHops(Network):

@@ -5,7 +5,7 @@ from torch.nn.functional import cross_entropy
 from torch_geometric.nn.models import GraphSAGE
 
 from lcgnn import LabelConsistency, load
-from lcgnn.datasets.pyg import to_pyg
+from lcgnn.sources.pyg import to_pyg
 
 torch.manual_seed(0)
 data = to_pyg(*load("cora"))

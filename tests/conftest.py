@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from lcgnn.datasets import load
 from lcgnn.graph import Graph, Split
+from lcgnn.sources.benchmarks import load
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from scipy.sparse import block_diag, csr_array, vstack
 
-from lcgnn.checkpoint import CheckpointFile
 from lcgnn.errors import ConfigError, DataError
 from lcgnn.graph import UNLABELLED, Graph, Split
 from lcgnn.methods import Context, Fit, create, entries
 from lcgnn.methods.base import settings_of
-from lcgnn.model import TrainedModel
+from lcgnn.runs.model import TrainedModel
+from lcgnn.training.checkpoint import CheckpointFile
 
 ENTRIES = {entry.name: entry for entry in entries()}
 DETERMINISTIC = [name for name, entry in ENTRIES.items() if entry.method.deterministic]

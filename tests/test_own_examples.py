@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from lcgnn.cli import main
-from lcgnn.datasets.example import EXAMPLES, write_example
 from lcgnn.errors import ConfigError
+from lcgnn.sources.examples import EXAMPLES, write_example
 
 
 class User:

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from pyarrow import parquet
 
-from lcgnn.artifacts import save_answers
-from lcgnn.datasets.example import write_example
-from lcgnn.datasets.known_tables import TableForm
-from lcgnn.datasets.tables import Tables, load_tables
 from lcgnn.graph import Graph
-from lcgnn.model import TrainedModel
+from lcgnn.runs.artifacts import save_answers
+from lcgnn.runs.model import TrainedModel
+from lcgnn.sources.examples import write_example
+from lcgnn.sources.tables.known import TableForm
+from lcgnn.sources.tables.reading import Tables, load_tables
 
 SHORT = ["--base-epochs", "30", "--epochs", "30", "--folds", "3"]
 PAGE = Path(__file__).parent.parent / "docs" / "own-graph.md"

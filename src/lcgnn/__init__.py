@@ -8,16 +8,16 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lcgnn.datasets import load
-    from lcgnn.datasets.frames import from_frames
-    from lcgnn.datasets.in_memory import from_arrays
-    from lcgnn.datasets.networkx import from_networkx
-    from lcgnn.datasets.pyg import from_pyg
     from lcgnn.estimator import LCGNNClassifier, LCGNNSearchCV
     from lcgnn.graph import Graph, Split
     from lcgnn.methods import create
-    from lcgnn.model import TrainedModel
-    from lcgnn.models.label_consistency import LabelConsistency
+    from lcgnn.networks.label_consistency import LabelConsistency
+    from lcgnn.runs.model import TrainedModel
+    from lcgnn.sources.benchmarks import load
+    from lcgnn.sources.frames import from_frames
+    from lcgnn.sources.in_memory import from_arrays
+    from lcgnn.sources.networkx import from_networkx
+    from lcgnn.sources.pyg import from_pyg
 
 __version__ = version("lcgnn")
 
@@ -44,15 +44,15 @@ _PLACES = {
     "Graph": "lcgnn.graph",
     "LCGNNClassifier": "lcgnn.estimator",
     "LCGNNSearchCV": "lcgnn.estimator",
-    "LabelConsistency": "lcgnn.models.label_consistency",
+    "LabelConsistency": "lcgnn.networks.label_consistency",
     "Split": "lcgnn.graph",
-    "TrainedModel": "lcgnn.model",
+    "TrainedModel": "lcgnn.runs.model",
     "create": "lcgnn.methods",
-    "from_arrays": "lcgnn.datasets.in_memory",
-    "from_frames": "lcgnn.datasets.frames",
-    "from_networkx": "lcgnn.datasets.networkx",
-    "from_pyg": "lcgnn.datasets.pyg",
-    "load": "lcgnn.datasets",
+    "from_arrays": "lcgnn.sources.in_memory",
+    "from_frames": "lcgnn.sources.frames",
+    "from_networkx": "lcgnn.sources.networkx",
+    "from_pyg": "lcgnn.sources.pyg",
+    "load": "lcgnn.sources.benchmarks",
 }
 
 

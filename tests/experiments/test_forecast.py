@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
-from lcgnn.display import Console, plan_table
+from lcgnn.cli.display import Console, plan_table
 from lcgnn.experiments.forecast import Item, forecast, total
 from lcgnn.experiments.library import load_experiment
-from lcgnn.experiments.run import Run
-from lcgnn.experiments.spec import Experiment, RunSpec
+from lcgnn.experiments.spec import Experiment
+from lcgnn.runs.run import Run
+from lcgnn.runs.spec import RunSpec
 
 STUDY = """
 title = "Four runs"

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from lcgnn.cli import main
-from lcgnn.datasets.example import write_example
-from lcgnn.experiments.predict import predict
 from lcgnn.files import read_json
+from lcgnn.runs.predict import predict
+from lcgnn.sources.examples import write_example
 
 TRAIN = ("train", "graph", "--no-estimate", "--base-epochs", "30", "--epochs", "30", "--out")
 # Kills the process at the moment when a written file is to take its place, for the n-th time.

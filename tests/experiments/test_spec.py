@@ -5,7 +5,7 @@ import pytest
 
 from lcgnn.errors import ConfigError
 from lcgnn.experiments.library import load_experiment, packaged_experiments, paper_results
-from lcgnn.experiments.spec import RunSpec, SplitSpec, fingerprint
+from lcgnn.runs.spec import RunSpec, SplitSpec, fingerprint
 
 GOOD = """
 title = "Mine"

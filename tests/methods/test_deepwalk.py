@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from lcgnn.compute.kernels.walks import random_walks
 from lcgnn.graph import Graph, Split
-from lcgnn.kernels.walks import random_walks
 from lcgnn.methods import Context, create
 
 SPLIT = Split(np.array([0, 1, 10, 11]), np.array([2, 12]), np.arange(13, 20))

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
+from lcgnn.compute.sparse import GraphTensors
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import create
-from lcgnn.models.mlp import MLP
-from lcgnn.sparse import GraphTensors
+from lcgnn.networks.mlp import MLP
 
 
 def two_clusters(*, edges: bool) -> tuple[Graph, Split]:

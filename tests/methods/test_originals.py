@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import torch
 
-from lcgnn.checkpoint import CheckpointFile
+from lcgnn.compute.sparse import GraphTensors
 from lcgnn.errors import ConfigError
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Context, create
-from lcgnn.models.gcn import GCN
-from lcgnn.objectives import SoftmaxObjective
-from lcgnn.sparse import GraphTensors
-from lcgnn.training import Phase, Trainer
+from lcgnn.networks.gcn import GCN
+from lcgnn.training.checkpoint import CheckpointFile
+from lcgnn.training.loop import Phase, Trainer
+from lcgnn.training.objectives import SoftmaxObjective
 
 SPLIT = Split(np.arange(6), np.arange(6, 18), np.arange(18, 30))
 

@@ -5,13 +5,13 @@ import pytest
 import torch
 from scipy.sparse import csr_array
 
+from lcgnn.compute.kernels import use
+from lcgnn.compute.kernels.context import context_loss
 from lcgnn.errors import ConfigError
 from lcgnn.graph import Graph, Split
-from lcgnn.kernels import use
-from lcgnn.kernels.context import context_loss
 from lcgnn.methods import create
 from lcgnn.methods.planetoid import classify_features
-from lcgnn.models.planetoid import ContextSampler
+from lcgnn.networks.planetoid import ContextSampler
 
 NUM_NODES = 60
 SPLIT = Split(np.arange(12), np.arange(12, 30), np.arange(30, 50))

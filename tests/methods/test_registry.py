@@ -7,13 +7,13 @@ import pytest
 from scipy.sparse import csr_array
 from torch import Tensor, nn
 
-from lcgnn import datasets
 from lcgnn.errors import ConfigError
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import create, entries, entry, register
 from lcgnn.methods.base import _REGISTRY, Context, Fit, Method, dataset_defaults, setting, settings_of
 from lcgnn.methods.lc import TwoPhase, register_network
-from lcgnn.models.network import Network, glorot
+from lcgnn.networks.network import Network, glorot
+from lcgnn.sources.benchmarks import names
 
 DEFAULTS = [
     (family, dataset, settings)
@@ -88,7 +88,7 @@ def test_a_network_has_five_names(network):
 def test_every_section_of_the_defaults_names_a_family_a_dataset_and_settings_that_exist(family, dataset, settings):
     members = [item for item in entries() if item.family == family]
     assert members, f"defaults.toml has a section for {family!r}, and no method is of that family."
-    assert dataset in datasets.names()
+    assert dataset in names()
     for member in members:
         assert set(settings) <= set(settings_of(member.method))
         create(member.name, dataset)

@@ -6,8 +6,8 @@ import torch
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import create
 from lcgnn.methods.semiemb import EmbeddingObjective
-from lcgnn.models.semiemb import NodePairs
-from lcgnn.objectives import CrossEntropy
+from lcgnn.networks.semiemb import NodePairs
+from lcgnn.training.objectives import CrossEntropy
 
 NUM_NODES = 12
 CPU = torch.device("cpu")

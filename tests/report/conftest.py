@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from lcgnn.datasets import DATASETS, DatasetInfo
 from lcgnn.experiments.library import load_experiment
-from lcgnn.experiments.spec import Experiment, fingerprint
+from lcgnn.experiments.spec import Experiment
 from lcgnn.experiments.store import Store, write_pack
+from lcgnn.runs.spec import fingerprint
+from lcgnn.sources.benchmarks import DATASETS, DatasetInfo
 
 # What no page may run, put wherever a name can come from a file.
 NASTY = "<script>alert(1)</script>"

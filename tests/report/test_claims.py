@@ -2,7 +2,7 @@
 
 import pytest
 
-from lcgnn.evaluation import PairedDifference
+from lcgnn.assessment.evaluation import PairedDifference
 from lcgnn.experiments.library import load_experiment
 from lcgnn.experiments.study import Cell
 from lcgnn.report.claims import claims, claims_table, judge

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from lcgnn.assessment.evaluation import PairedDifference
 from lcgnn.cli import main
 from lcgnn.errors import OutputError
-from lcgnn.evaluation import PairedDifference
 from lcgnn.experiments.library import load_experiment
 from lcgnn.experiments.store import Store
 from lcgnn.report.diagnostic_figures import curves_figure

@@ -7,7 +7,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from lcgnn.distributed.launch import is_launched, silence_torch
+from lcgnn.compute.placement.launch import is_launched, silence_torch
 from lcgnn.errors import LCGNNError
 
 app = typer.Typer(

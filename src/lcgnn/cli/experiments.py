@@ -49,14 +49,14 @@ def reproduce(
 
     Example: lcgnn reproduce table3 --seeds 3
     """
-    from lcgnn.display import err, plan_table, record_line, watching
-    from lcgnn.display import out as console
-    from lcgnn.experiments.board import temporary_board
+    from lcgnn.cli.display import err, plan_table, record_line, watching
+    from lcgnn.cli.display import out as console
     from lcgnn.experiments.reproduce import Reproduction
-    from lcgnn.experiments.runner import available_cores
     from lcgnn.report.html import write_page
     from lcgnn.report.markdown import write_tables
     from lcgnn.report.page import Report
+    from lcgnn.runs.board import temporary_board
+    from lcgnn.runs.runner import available_cores
 
     reproduction = Reproduction.of(experiments, seeds, only or [], records, results)
     for dataset in reproduction.datasets():
@@ -105,7 +105,7 @@ def pack(
 
     Example: lcgnn results pack table2
     """
-    from lcgnn.display import out as console
+    from lcgnn.cli.display import out as console
     from lcgnn.experiments.reproduce import Reproduction
     from lcgnn.report.markdown import write_tables
 
@@ -139,7 +139,7 @@ def report(
 
     Example: lcgnn report --out report.html
     """
-    from lcgnn.display import out as console
+    from lcgnn.cli.display import out as console
     from lcgnn.report.html import write_page
     from lcgnn.report.markdown import write_results
     from lcgnn.report.page import Report

@@ -50,9 +50,9 @@ def generate(
 
     Example: lcgnn generate big --nodes 1000000 --edges 10000000
     """
-    from lcgnn.datasets.streaming import write_arrays, write_tables
-    from lcgnn.datasets.synthetic import Blocks
-    from lcgnn.display import err, fetching, out
+    from lcgnn.cli.display import err, fetching, out
+    from lcgnn.sources.generated.blocks import Blocks
+    from lcgnn.sources.generated.writing import write_arrays, write_tables
 
     if format_ not in ("arrays", "csv"):
         raise ConfigError(f"A graph can be written as arrays or csv, not {format_!r}.")

@@ -19,9 +19,9 @@ def datasets(
 
     Example: lcgnn datasets
     """
-    from lcgnn.datasets import load, names
-    from lcgnn.display import datasets_table, err, out
+    from lcgnn.cli.display import datasets_table, err, out
     from lcgnn.experiments.statistics import statistics_of
+    from lcgnn.sources.benchmarks import load, names
 
     rows = []
     for name in names():
@@ -44,7 +44,7 @@ def methods(
     """
     import inspect
 
-    from lcgnn.display import methods_table, out, settings_table
+    from lcgnn.cli.display import methods_table, out, settings_table
     from lcgnn.methods import create, entries, entry
     from lcgnn.methods.base import settings_of
 

@@ -14,7 +14,7 @@ from lcgnn.cli.shared import fetch, print_notes
 from lcgnn.errors import ConfigError
 
 if TYPE_CHECKING:
-    from lcgnn.datasets.tables import Tables
+    from lcgnn.sources.tables.reading import Tables
 
 
 def column_option(what: str, default: str) -> Any:
@@ -49,8 +49,8 @@ def init(
 
     Example: lcgnn init my_graph
     """
-    from lcgnn.datasets.example import write_example
-    from lcgnn.display import out
+    from lcgnn.cli.display import out
+    from lcgnn.sources.examples import write_example
 
     for path in write_example(folder, example):
         out.print(f"Written: {path}", soft_wrap=True, markup=False)
@@ -79,11 +79,11 @@ def inspect(
 
     Example: lcgnn inspect my_graph
     """
-    from lcgnn.datasets import load
-    from lcgnn.diagnosis import diagnose
-    from lcgnn.display import err, out
-    from lcgnn.display_graph import diagnosis_view
+    from lcgnn.assessment.diagnosis import diagnose
+    from lcgnn.cli.display import err, out
+    from lcgnn.cli.display_graph import diagnosis_view
     from lcgnn.report.plots import save_diagnosis
+    from lcgnn.sources.benchmarks import load
 
     named = (id_column, label_column, source_column, target_column, weight_column)
     tables = tables_of(folder, named, ignore_column)
@@ -91,7 +91,7 @@ def inspect(
         fetch(folder, err)
         graph, _ = load(folder)
     else:
-        from lcgnn.datasets.tables import load_tables
+        from lcgnn.sources.tables.reading import load_tables
 
         made = load_tables(tables)
         graph = made.graph
@@ -114,7 +114,7 @@ def tables_of(
     """The tables that an argument means, or None for what can only be a benchmark's name."""
     from difflib import get_close_matches
 
-    from lcgnn.datasets import DATASETS
+    from lcgnn.sources.benchmarks import DATASETS
 
     is_benchmark = argument.lower() in DATASETS
     is_path = "/" in argument or "\\" in argument or Path(argument).exists()
@@ -127,8 +127,8 @@ def tables_of(
         if ignore or any(name is not None for name in named):
             raise ConfigError(f"Columns can be named for a folder of tables, and {argument!r} is none.")
         return None
-    from lcgnn.datasets.columns import Columns
-    from lcgnn.datasets.tables import Tables
+    from lcgnn.sources.tables.columns import Columns
+    from lcgnn.sources.tables.reading import Tables
 
     tables = Tables(argument, Columns(*named, ignore=tuple(ignore or ())))
     if tables.are_arrays and tables.columns != Columns():

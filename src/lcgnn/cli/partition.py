@@ -46,10 +46,11 @@ def partition(
 
     Example: lcgnn partition big_graph/ --parts 8
     """
-    from lcgnn.display import err
-    from lcgnn.display import out as console
-    from lcgnn.distributed.part_files import write_parts
-    from lcgnn.experiments.run import read_graph
+    from lcgnn.cli.display import err
+    from lcgnn.cli.display import out as console
+    from lcgnn.compute.placement.cutting import assign, cut
+    from lcgnn.runs.run import read_graph
+    from lcgnn.sources.parts.files import write_parts
 
     named = (id_column, label_column, source_column, target_column, weight_column)
     tables = tables_of(folder, named, ignore_column)
@@ -60,7 +61,7 @@ def partition(
     within = Path(folder) / f"parts-{parts}" if tables and Path(folder).is_dir() else None
     place = out or within or Path(f"{graph.name}-parts-{parts}")
     described = {"name": graph.name, "checksum": graph.checksum, "split": split.name}
-    manifest = write_parts(place, graph, split, parts, described)
+    manifest = write_parts(place, graph, split, cut(graph, split, assign(graph, parts)), described)
     nodes, boundary = ([getattr(part, name) for part in manifest.parts] for name in ("nodes", "boundary"))
     console.print(
         f"Written: {place}, {parts} part{'s' if parts > 1 else ''} of {min(nodes):,} to {max(nodes):,} nodes, "

@@ -44,11 +44,11 @@ def predict(
 
     Example: lcgnn predict my_run my_graph/ --out predictions.csv
     """
-    from lcgnn.display import err
-    from lcgnn.display import out as console
-    from lcgnn.display_graph import answers_table
-    from lcgnn.experiments.predict import check_output
-    from lcgnn.experiments.predict import predict as carry_out
+    from lcgnn.cli.display import err
+    from lcgnn.cli.display import out as console
+    from lcgnn.cli.display_graph import answers_table
+    from lcgnn.runs.predict import check_output
+    from lcgnn.runs.predict import predict as carry_out
 
     check_output(out)
     named = (id_column, label_column, source_column, target_column, weight_column)

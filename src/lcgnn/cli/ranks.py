@@ -14,13 +14,13 @@ from lcgnn import __version__
 from lcgnn.errors import ConfigError
 
 if TYPE_CHECKING:
-    from lcgnn.distributed.crew import Crew
+    from lcgnn.runs.crew import Crew
 
 
 def parts_for(argument: str) -> Path | None:
     """The folder of parts that an argument means here, or None for a graph that is trained on as a whole."""
-    from lcgnn.distributed.launch import fail_once, is_launched, world_size
-    from lcgnn.distributed.parted import holds_parts
+    from lcgnn.compute.placement.launch import fail_once, is_launched, world_size
+    from lcgnn.sources.parts.parted import holds_parts
 
     folder = Path(argument)
     if holds_parts(folder):
@@ -41,7 +41,7 @@ def crew_for(context: typer.Context, argument: str, device: str) -> Iterator[tup
     if place is None:
         yield argument, None
         return
-    from lcgnn.distributed.crew import at_work
+    from lcgnn.runs.crew import at_work
 
     settings = {name: value for name, value in context.params.items() if name not in _FREE}
     settings |= {"lcgnn": __version__, "LCGNN_KERNELS": os.environ.get("LCGNN_KERNELS")}

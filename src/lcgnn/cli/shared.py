@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lcgnn.experiments.board import Board
-    from lcgnn.experiments.cross_validation import CrossValidation
-    from lcgnn.experiments.session import Session
-    from lcgnn.trust import Assessment
+    from lcgnn.assessment.trust import Assessment
+    from lcgnn.runs.board import Board
+    from lcgnn.runs.cross_validation import CrossValidation
+    from lcgnn.runs.session import Session
 
 
 def print_notes(notes: tuple[str, ...]) -> None:
-    from lcgnn.display import err
+    from lcgnn.cli.display import err
 
     for note in notes:
         err.print(note, soft_wrap=True, markup=False)
@@ -24,8 +24,8 @@ def print_notes(notes: tuple[str, ...]) -> None:
 
 def fetch(dataset: str, console: Any) -> None:
     """Load a dataset once with a progress bar, so that everything after finds it in the cache."""
-    from lcgnn.datasets import load
-    from lcgnn.display import fetching
+    from lcgnn.cli.display import fetching
+    from lcgnn.sources.benchmarks import load
 
     with fetching(console) as progress:
         load(dataset, progress=progress)
@@ -33,8 +33,8 @@ def fetch(dataset: str, console: Any) -> None:
 
 def run_session(session: Session, console: Any) -> dict[str, Any]:
     """Run a session with live progress; Ctrl-C leaves it resumable and says how."""
-    from lcgnn.display import result_line
-    from lcgnn.experiments.summary import save_summary, summarize
+    from lcgnn.cli.display import result_line
+    from lcgnn.runs.summary import save_summary, summarize
 
     assessment, temperature = None, 1.0
     if session.cross_validation is not None:
@@ -64,8 +64,8 @@ def _cross_validate(cross_validation: CrossValidation, console: Any) -> Assessme
 @contextmanager
 def _progress_of(labels: list[str], what: str, console: Any) -> Iterator[tuple[Board, list[dict[str, Any]]]]:
     """A board that is shown live and a list of what is done, which tells at Ctrl-C how far it came."""
-    from lcgnn.display import watching
-    from lcgnn.experiments.board import temporary_board
+    from lcgnn.cli.display import watching
+    from lcgnn.runs.board import temporary_board
 
     done: list[dict[str, Any]] = []
     try:

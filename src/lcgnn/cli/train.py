@@ -118,11 +118,11 @@ def train(
 
     Example: lcgnn train citeseer --method lc-gcn --labels-per-class 5 --seeds 10
     """
-    from lcgnn.display import err
-    from lcgnn.display import out as console
-    from lcgnn.experiments.session import plan
-    from lcgnn.experiments.spec import SplitSpec
-    from lcgnn.experiments.summary import save_summary
+    from lcgnn.cli.display import err
+    from lcgnn.cli.display import out as console
+    from lcgnn.runs.session import plan
+    from lcgnn.runs.spec import SplitSpec
+    from lcgnn.runs.summary import save_summary
 
     given = {
         "consistency_weight": consistency_weight,
@@ -162,8 +162,8 @@ def train(
     if as_json:
         print(json.dumps(summary, indent=2))
         return
-    from lcgnn.display import communication_table, summary_table
-    from lcgnn.display_graph import answers_table
+    from lcgnn.cli.display import communication_table, summary_table
+    from lcgnn.cli.display_graph import answers_table
 
     if tables is not None:
         console.print(answers_table(summary))
@@ -209,11 +209,11 @@ def demo(
 
     Example: lcgnn demo
     """
-    from lcgnn.datasets import names
-    from lcgnn.display import comparison_table, err
-    from lcgnn.display import out as console
-    from lcgnn.experiments.session import plan_demo
+    from lcgnn.cli.display import comparison_table, err
+    from lcgnn.cli.display import out as console
+    from lcgnn.experiments.demo import plan_demo
     from lcgnn.report.plots import save_comparison
+    from lcgnn.sources.benchmarks import names
 
     for name in names():
         fetch(name, err)

@@ -15,18 +15,18 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from lcgnn.datasets.encoding import Encoding
-from lcgnn.datasets.frames import is_frame, table_of
-from lcgnn.datasets.in_memory import all_labels, class_labels, graph_of, has_label
-from lcgnn.datasets.links import links_of
-from lcgnn.datasets.scaling import Scaling, ScalingKind, checksum
-from lcgnn.datasets.splits import with_validation
 from lcgnn.errors import ConfigError, InputError, InputWarning, OutputError
 from lcgnn.estimator.storage import Fitted, load_fitted, save_fitted
+from lcgnn.features.encoding import Encoding
+from lcgnn.features.scaling import Scaling, ScalingKind, checksum
 from lcgnn.graph import UNLABELLED, Features, Graph
 from lcgnn.methods import Context, Method, create, entries
 from lcgnn.methods.lc import TwoPhase
-from lcgnn.model import TrainedModel
+from lcgnn.runs.model import TrainedModel
+from lcgnn.sources.frames import is_frame, table_of
+from lcgnn.sources.in_memory import all_labels, class_labels, graph_of, has_label
+from lcgnn.sources.links import links_of
+from lcgnn.sources.splits import with_validation
 
 _SETTINGS = ("consistency_weight", "base_epochs", "epochs", "learning_rate", "weight_decay", "hidden", "dropout")
 

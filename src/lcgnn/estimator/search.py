@@ -13,9 +13,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from lcgnn.datasets.in_memory import class_labels
 from lcgnn.errors import InputError
 from lcgnn.graph import UNLABELLED
+from lcgnn.sources.in_memory import class_labels
 
 
 class LCGNNSearchCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

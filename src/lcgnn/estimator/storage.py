@@ -11,12 +11,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from lcgnn.datasets.encoding import Encoding
-from lcgnn.datasets.scaling import Scaling
+from lcgnn.compute.tensor_files import read_tensors, write_tensors
 from lcgnn.errors import LCGNNError, OutputError
+from lcgnn.features.encoding import Encoding
+from lcgnn.features.scaling import Scaling
 from lcgnn.methods import create
-from lcgnn.model import TrainedModel
-from lcgnn.tensor_files import read_tensors, write_tensors
+from lcgnn.runs.model import TrainedModel
 
 FORMAT = "lcgnn classifier 1"
 _PARAMETER = "model."

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from lcgnn.experiments.run import Run
 from lcgnn.experiments.spec import Experiment
+from lcgnn.runs.run import Run
 
 # Method and dataset.
 Kind = tuple[str, str]

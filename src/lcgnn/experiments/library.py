@@ -8,11 +8,13 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from lcgnn.datasets import DATASETS
 from lcgnn.errors import ConfigError
-from lcgnn.experiments.spec import Column, Experiment, Reported, Row, SplitSpec
+from lcgnn.experiments.spec import Column, Experiment, Row
 from lcgnn.experiments.statistics import Statistics, StatisticsRow
 from lcgnn.files import read_toml
+from lcgnn.runs.reported import Reported
+from lcgnn.runs.spec import SplitSpec
+from lcgnn.sources.benchmarks import DATASETS
 
 
 def load(name: str) -> Experiment | Statistics:
@@ -53,18 +55,6 @@ def packaged_experiments() -> dict[str, Experiment]:
 def packaged_statistics() -> dict[str, Statistics]:
     """Those of them that only look at the data."""
     return {name: item for name, item in packaged().items() if isinstance(item, Statistics)}
-
-
-@cache
-def paper_results() -> dict[tuple[str, str, int | None], Reported]:
-    """What the paper reports by method, dataset and labels per class (None: the whole public split)."""
-    return {
-        (row.reported_as, column.dataset, column.split.labels_per_class): reported
-        for experiment in packaged_experiments().values()
-        for row in experiment.rows
-        for column, reported in zip(experiment.columns, row.paper, strict=True)
-        if reported and column.fifth is None
-    }
 
 
 def _read(name: str, content: Mapping[str, Any], place: str) -> Experiment | Statistics:

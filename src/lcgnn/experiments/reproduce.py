@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from lcgnn.errors import ConfigError
-from lcgnn.experiments.board import Board
 from lcgnn.experiments.forecast import Item, forecast
 from lcgnn.experiments.library import load, packaged
-from lcgnn.experiments.runner import available_cores
-from lcgnn.experiments.spec import Experiment, RunSpec
+from lcgnn.experiments.spec import Experiment
 from lcgnn.experiments.statistics import Statistics
 from lcgnn.experiments.store import Store
 from lcgnn.experiments.study import missing_runs, records_of, run_missing
 from lcgnn.files import write_json
+from lcgnn.runs.board import Board
+from lcgnn.runs.runner import available_cores
+from lcgnn.runs.spec import RunSpec
 
 
 @dataclass(frozen=True)

@@ -1,108 +1,17 @@
-"""What is to be run: one run, and a whole experiment of them."""
+"""What an experiment is: rows by columns, each cell run from several seeds."""
 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any, Literal
+from typing import Any
 
-from lcgnn import datasets
-from lcgnn.datasets.splits import first_per_class, random_split, with_validation
-from lcgnn.datasets.tables import Tables
-from lcgnn.errors import ConfigError
-from lcgnn.graph import Graph, Split
-from lcgnn.methods import Method, create, entry
-
-SplitKind = Literal["public", "random"]
-
-
-@dataclass(frozen=True)
-class SplitSpec:
-    """Which labels may be used.
-
-    Args:
-        kind: The dataset's public split, or a random draw of the labelled nodes.
-        labels_per_class: Training labels per class; None keeps what the public split has (20 for a random one).
-        seed: Of the random draw.
-        validation: The share of the training labels that is held out for validation.
-    """
-
-    kind: SplitKind = "public"
-    labels_per_class: int | None = None
-    seed: int = 0
-    validation: float = 0.0
-
-    def make(self, graph: Graph, public: Split) -> Split:
-        """The split itself."""
-        split = self._drawn(graph, public)
-        return with_validation(graph, split, self.validation) if self.validation else split
-
-    def to_json(self) -> dict[str, Any]:
-        """As plain data, with a validation share only where there is one."""
-        fields = dataclasses.asdict(self)
-        if not self.validation:
-            del fields["validation"]
-        return fields
-
-    def _drawn(self, graph: Graph, public: Split) -> Split:
-        if self.kind == "random":
-            return random_split(graph, labels_per_class=self.labels_per_class or 20, seed=self.seed)
-        if self.kind != "public":
-            raise ConfigError(f"There is no split {self.kind!r}; it can be 'public' or 'random'.")
-        if self.labels_per_class is None:
-            return public
-        return first_per_class(graph, public, self.labels_per_class)
-
-
-@dataclass(frozen=True)
-class RunSpec:
-    """One fit: a method with its settings on a dataset with a split, from a seed.
-
-    Args:
-        dataset: A benchmark's name, or what to call the graph in the tables.
-        method: A method's name.
-        seed: Of everything random.
-        settings: Of the method, where they differ from its defaults.
-        split: Which labels may be used.
-        tables: Where the graph comes from, if it is not a benchmark.
-    """
-
-    dataset: str
-    method: str
-    seed: int
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    split: SplitSpec = SplitSpec()
-    tables: Tables | None = None
-
-    def configuration(self) -> dict[str, Any]:
-        """All of it but the seed, as plain data."""
-        fields = {**dataclasses.asdict(self), "split": self.split.to_json()}
-        del fields["seed"]
-        if self.tables is None:
-            del fields["tables"]
-        return fields
-
-    def create_method(self) -> Method:
-        """The method; a benchmark's own settings are no graph's that happens to have its name."""
-        return create(self.method, None if self.tables else self.dataset, **self.settings)
-
-
-def fingerprint(content: Mapping[str, Any]) -> str:
-    """A hash of plain data that does not depend on the order of its keys."""
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-@dataclass(frozen=True)
-class Reported:
-    """A number of the paper, in percent; the spread is None where the paper gives none."""
-
-    mean: float
-    std: float | None = None
+from lcgnn.methods import create, entry
+from lcgnn.runs.reported import Reported
+from lcgnn.runs.spec import RunSpec, SplitSpec
+from lcgnn.sources.benchmarks import DATASETS
 
 
 @dataclass(frozen=True)
@@ -129,7 +38,7 @@ class Column:
 
     @property
     def title(self) -> str:
-        name = datasets.DATASETS[self.dataset].title
+        name = DATASETS[self.dataset].title
         labels = self.split.labels_per_class
         if labels is not None:
             name = f"{name}, {labels} label{'' if labels == 1 else 's'}"

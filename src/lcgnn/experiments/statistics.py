@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lcgnn.datasets import load
 from lcgnn.errors import ConfigError
 from lcgnn.graph import Graph, Split
+from lcgnn.sources.benchmarks import load
 
 Number = int | float
 

@@ -10,12 +10,16 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from lcgnn.evaluation import PairedDifference, Summary
-from lcgnn.experiments.board import Board
-from lcgnn.experiments.run import ProgressCallback, Run, keep_record
-from lcgnn.experiments.runner import run_jobs, run_on_cluster
-from lcgnn.experiments.spec import Column, Experiment, Reported, RunSpec, fingerprint
+from lcgnn.assessment.evaluation import PairedDifference, Summary
+from lcgnn.experiments.spec import Column, Experiment
 from lcgnn.experiments.store import Store
+from lcgnn.methods import Context
+from lcgnn.runs.board import Board
+from lcgnn.runs.reported import Reported
+from lcgnn.runs.run import ProgressCallback, Run
+from lcgnn.runs.runner import run_jobs, run_on_cluster
+from lcgnn.runs.spec import RunSpec, fingerprint
+from lcgnn.training.checkpoint import CheckpointFile
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,26 @@ def _carry_out_elsewhere(device: str, spec: RunSpec) -> dict[str, Any]:
 
 def _carry_out(folder: Path, device: str, spec: RunSpec, progress: ProgressCallback) -> dict[str, Any]:
     return keep_record(spec, Store(folder), device=device, progress=progress)
+
+
+def keep_record(
+    spec: RunSpec, store: Store, *, device: str = "auto", progress: ProgressCallback | None = None
+) -> dict[str, Any]:
+    """Carry out a run for its record alone, unless the store has it.
+
+    Runs that have their first phase in common begin with its state if it is in the store.
+    """
+    run = Run(spec)
+    found = store.find(run.identity)
+    if found:
+        return found
+    checkpoint = run.checkpoint(store.checkpoint(run.identity))
+    shared = run.first_phase
+    first_phase = CheckpointFile(store.first_phase(shared), shared) if shared else None
+    record = run.measured(run.fit(Context(device, checkpoint, first_phase, progress)))
+    store.add(record)
+    checkpoint.delete()
+    return record
 
 
 def gather(experiment: Experiment, records: Iterable[dict[str, Any]]) -> dict[tuple[str, int], Cell]:

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lcgnn.checkpoint import CheckpointFile
+from lcgnn.compute.placement.ranks import ALONE, Ranks
 from lcgnn.errors import ConfigError
 from lcgnn.files import read_toml
 from lcgnn.graph import Graph, Split
 from lcgnn.methods.checks import check_settings
-from lcgnn.ranks import ALONE, Ranks
-from lcgnn.training import Progress
+from lcgnn.training.checkpoint import CheckpointFile
+from lcgnn.training.loop import Progress
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ import torch
 from lcgnn.errors import ConfigError
 from lcgnn.methods.base import setting
 from lcgnn.methods.lc import TwoPhase, register_network
-from lcgnn.models.cheby import Cheby
+from lcgnn.networks.cheby import Cheby
 
 
 @register_network("cheby", "ChebyNet")

@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lcgnn.compute.kernels.dropout import derive_key
+from lcgnn.compute.kernels.walks import random_walks
 from lcgnn.graph import Graph, Split
-from lcgnn.kernels.dropout import derive_key
-from lcgnn.kernels.walks import random_walks
 from lcgnn.methods.base import Context, Fit, Method, register, setting
 from lcgnn.methods.classical import (
     Floats,
@@ -35,7 +35,7 @@ from lcgnn.methods.classical import (
     logistic_regression,
     validation_score,
 )
-from lcgnn.training import Progress
+from lcgnn.training.loop import Progress
 
 # The first counts where there is no validation set.
 INVERSE_PENALTIES = (1.0, 0.001, 0.01, 0.1, 10.0, 100.0)

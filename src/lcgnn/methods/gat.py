@@ -9,7 +9,7 @@ import torch
 
 from lcgnn.methods.base import setting
 from lcgnn.methods.lc import TwoPhase, register_network
-from lcgnn.models.gat import GAT
+from lcgnn.networks.gat import GAT
 
 
 @register_network("gat", "GAT")

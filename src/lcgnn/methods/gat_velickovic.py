@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from lcgnn.methods.base import register, setting
 from lcgnn.methods.gat import GATMethod
-from lcgnn.training import Phase, Selection
+from lcgnn.training.loop import Phase, Selection
 
 
 @register("gat-velickovic", "GAT as its own paper trains it (Velickovic et al. 2018).", aggregation=None)

@@ -9,7 +9,7 @@ import torch
 
 from lcgnn.methods.base import setting
 from lcgnn.methods.lc import TwoPhase, register_network
-from lcgnn.models.gcn import GCN
+from lcgnn.networks.gcn import GCN
 
 
 @register_network("gcn", "GCN")

@@ -15,8 +15,8 @@ import torch
 
 from lcgnn.methods.base import register, setting
 from lcgnn.methods.gcn import GCNMethod
-from lcgnn.models.gcn import GCN
-from lcgnn.training import Phase, Selection
+from lcgnn.networks.gcn import GCN
+from lcgnn.training.loop import Phase, Selection
 
 
 @register("gcn-kipf", "GCN as its own paper trains it (Kipf and Welling 2017).", aggregation=None)

@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, hstack
 from scipy.special import softmax
 
+from lcgnn.compute.kernels.jit import compiled
 from lcgnn.errors import ConfigError
 from lcgnn.graph import Features, Graph, Split
-from lcgnn.kernels.jit import compiled
 from lcgnn.methods.base import Context, Fit, Method, register, setting
 from lcgnn.methods.classical import (
     Floats,
@@ -38,7 +38,7 @@ from lcgnn.methods.classical import (
     unit_rows,
     validation_score,
 )
-from lcgnn.training import Progress
+from lcgnn.training.loop import Progress
 
 Labels = NDArray[np.int64]
 Aggregator = Literal["proportion", "count", "exists"]

@@ -12,18 +12,18 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from lcgnn.compute.device import resolve_device
+from lcgnn.compute.placement.in_turn import PartwiseTensors
+from lcgnn.compute.placement.ranks import PartsInTurn
+from lcgnn.compute.sparse import GraphTensors
 from lcgnn.consistency import Reduction, aggregate, agreement
-from lcgnn.device import resolve_device
 from lcgnn.errors import ConfigError
 from lcgnn.graph import Graph, Split
 from lcgnn.methods.base import Context, Fit, Method, MethodClass, register, setting
 from lcgnn.methods.phases import fit_in_phases, fitted_logits, nodes_on
-from lcgnn.models.network import Network
-from lcgnn.objectives import AdjacencyAggregation, CrossEntropy, LabelConsistencyObjective, Objective
-from lcgnn.partwise import PartwiseTensors
-from lcgnn.sparse import GraphTensors
-from lcgnn.streamed import PartsInTurn
-from lcgnn.training import Phase, Selection
+from lcgnn.networks.network import Network
+from lcgnn.training.loop import Phase, Selection
+from lcgnn.training.objectives import AdjacencyAggregation, CrossEntropy, LabelConsistencyObjective, Objective
 
 Aggregation = Literal["consistency", "adjacency", "none"]
 

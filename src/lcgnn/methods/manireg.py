@@ -33,7 +33,7 @@ from torch import Tensor
 from lcgnn.graph import Features, Graph, Split
 from lcgnn.methods.base import Context, Fit, Method, register, setting
 from lcgnn.methods.classical import Floats, fit_of, node_features, one_hot, unit_rows, validation_score
-from lcgnn.training import Progress
+from lcgnn.training.loop import Progress
 
 # The first of each is what a split without validation nodes gets.
 AMBIENT = (1e-3, 1e-6, 1e-5, 1e-4, 1e-2, 1e-1)

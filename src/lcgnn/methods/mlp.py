@@ -17,8 +17,8 @@ import torch
 
 from lcgnn.methods.base import setting
 from lcgnn.methods.lc import TwoPhase, register_network
-from lcgnn.models.mlp import MLP
-from lcgnn.training import Selection
+from lcgnn.networks.mlp import MLP
+from lcgnn.training.loop import Selection
 
 
 @register_network("mlp", "MLP")

@@ -16,8 +16,8 @@ import torch
 
 from lcgnn.methods.base import setting
 from lcgnn.methods.lc import TwoPhase, register_network
-from lcgnn.models.monet import MoNet
-from lcgnn.training import Selection
+from lcgnn.networks.monet import MoNet
+from lcgnn.training.loop import Selection
 
 
 @register_network("monet", "MoNet")

@@ -9,13 +9,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lcgnn.checkpoint import Outcome
+from lcgnn.compute.sparse import GraphTensors
 from lcgnn.errors import DataError
 from lcgnn.methods.base import Context, Fit, Stage
-from lcgnn.models.network import Network
-from lcgnn.objectives import Objective
-from lcgnn.sparse import GraphTensors
-from lcgnn.training import Phase, Trainer
+from lcgnn.networks.network import Network
+from lcgnn.training.checkpoint import Outcome
+from lcgnn.training.loop import Phase, Trainer
+from lcgnn.training.objectives import Objective
+from lcgnn.training.placed import placed
 
 
 def fit_in_phases(
@@ -39,7 +40,7 @@ def fit_in_phases(
     )
     stages = []
     for phase, local in phases:
-        objective = context.ranks.objective(local)
+        objective = placed(local, context.ranks)
         outcome = trainer.run(phase, objective)
         stages.append(_stage(network, graph, outcome, objective))
     parameters = {name: value.cpu() for name, value in outcome.best_state.items()}

@@ -28,16 +28,16 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor
 
-from lcgnn.device import resolve_device
+from lcgnn.compute.device import resolve_device
+from lcgnn.compute.sparse import GraphTensors, SparseMatrix
 from lcgnn.errors import ConfigError, DataError
 from lcgnn.graph import Features, Graph, Split
 from lcgnn.methods.base import Context, Fit, Method, register, setting
 from lcgnn.methods.classical import node_features
 from lcgnn.methods.phases import fit_in_phases, nodes_on
-from lcgnn.models.planetoid import ContextSampler, Planetoid, answers, embed_features
-from lcgnn.objectives import Objective, SoftmaxObjective
-from lcgnn.sparse import GraphTensors, SparseMatrix
-from lcgnn.training import Phase, Selection
+from lcgnn.networks.planetoid import ContextSampler, Planetoid, answers, embed_features
+from lcgnn.training.loop import Phase, Selection
+from lcgnn.training.objectives import Objective, SoftmaxObjective
 
 
 @register("planetoid", "Features and a graph embedding, trained together (Planetoid-T).", inductive=False)

@@ -26,14 +26,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lcgnn.device import resolve_device
+from lcgnn.compute.device import resolve_device
+from lcgnn.compute.sparse import GraphTensors
 from lcgnn.graph import Graph, Split
 from lcgnn.methods.base import Context, Fit, Method, register, setting
 from lcgnn.methods.phases import fit_in_phases, fitted_logits, nodes_on
-from lcgnn.models.semiemb import NodePairs, SemiEmb
-from lcgnn.objectives import SoftmaxObjective
-from lcgnn.sparse import GraphTensors
-from lcgnn.training import Phase, Selection
+from lcgnn.networks.semiemb import NodePairs, SemiEmb
+from lcgnn.training.loop import Phase, Selection
+from lcgnn.training.objectives import SoftmaxObjective
 
 
 @register("semiemb", "Semi-supervised embedding: a perceptron whose hidden layer brings neighbours together.")

@@ -14,7 +14,7 @@ import torch
 
 from lcgnn.methods.base import setting
 from lcgnn.methods.lc import TwoPhase, register_network
-from lcgnn.models.sgc import SGC
+from lcgnn.networks.sgc import SGC
 
 
 @register_network("sgc", "SGC")

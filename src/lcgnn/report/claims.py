@@ -8,7 +8,7 @@ from functools import cache
 from importlib import resources
 from typing import Literal
 
-from lcgnn.evaluation import PairedDifference
+from lcgnn.assessment.evaluation import PairedDifference
 from lcgnn.experiments.library import load_experiment
 from lcgnn.experiments.spec import Experiment
 from lcgnn.files import read_toml

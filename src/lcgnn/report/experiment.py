@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from lcgnn.datasets import DATASETS
 from lcgnn.experiments.spec import Experiment
 from lcgnn.report.diagnostic_figures import Fifths, fifths_figure
 from lcgnn.report.figures import Point, difference_figure, few_label_figure
 from lcgnn.report.sections import Plot, Section, Variant
 from lcgnn.report.tables import Cells, Table, accuracy_table, comparison_table, comparisons
+from lcgnn.sources.benchmarks import DATASETS
 
 # What a split has where a column does not say it: the public splits of the benchmarks, and our random ones.
 _DEFAULT_LABELS = 20

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lcgnn.evaluation import bootstrap_interval
+from lcgnn.assessment.evaluation import bootstrap_interval
 from lcgnn.report.plotting import (
     Figure,
     axis_title,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from lcgnn.evaluation import PairedDifference
+from lcgnn.assessment.evaluation import PairedDifference
 from lcgnn.experiments.reproduce import Reproduction
 from lcgnn.experiments.spec import Experiment
 from lcgnn.experiments.statistics import Statistics

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lcgnn.datasets import DATASETS
-from lcgnn.diagnosis import Diagnosis
+from lcgnn.assessment.diagnosis import Diagnosis
 from lcgnn.files import written_atomically
+from lcgnn.sources.benchmarks import DATASETS
 
 # Distinguishable without colour vision, and in print.
 BASE_COLOUR, CONSISTENCY_COLOUR, PAPER_COLOUR = "#9aa5b1", "#0b6e99", "#d1495b"

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lcgnn.datasets import DATASETS
 from lcgnn.errors import OutputError
 from lcgnn.experiments.statistics import Number, Statistics
 from lcgnn.files import read_json
 from lcgnn.report.tables import Heading, Table, Value, text_value
+from lcgnn.sources.benchmarks import DATASETS
 
 Measured = Mapping[str, Sequence[Number | None]]
 

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from lcgnn.evaluation import PairedDifference, Summary
-from lcgnn.experiments.spec import Experiment, Reported
+from lcgnn.assessment.evaluation import PairedDifference, Summary
+from lcgnn.experiments.spec import Experiment
 from lcgnn.experiments.study import Cell
+from lcgnn.runs.reported import Reported
 
 Cells = Mapping[tuple[str, int], Cell]
 Verdict = Literal["better", "worse", "unclear"]

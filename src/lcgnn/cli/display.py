@@ -1,0 +1,286 @@
+"""What the command line shows: tables, live progress and one-line messages."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from lcgnn.experiments.forecast import Item
+    from lcgnn.runs.board import Board
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+
+@contextmanager
+def fetching(console: Console, *, counts: bool = False) -> Iterator[Any]:
+    """A progress callback that shows a bar while something is under way: of bytes, or of whatever is counted."""
+    if not console.is_terminal:
+        yield None
+        return
+    from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn
+
+    amount = MofNCompleteColumn() if counts else DownloadColumn()
+    with Progress(TextColumn("{task.description}"), BarColumn(), amount, console=console, transient=True) as bars:
+        tasks: dict[str, Any] = {}
+
+        def report(what: str, done: int, total: int | None) -> None:
+            if what not in tasks:
+                tasks[what] = bars.add_task(what, total=total)
+            bars.update(tasks[what], completed=done, total=total)
+
+        yield report
+
+
+@contextmanager
+def watching(board: Board, labels: Sequence[str], console: Console, what: str = "runs") -> Iterator[None]:
+    """Show the state of all runs on a board until the block ends; nothing where there is no terminal."""
+    if not console.is_terminal:
+        yield
+        return
+    started = time.monotonic()
+    with Live(
+        get_renderable=lambda: _progress(board, labels, what, time.monotonic() - started),
+        console=console,
+        refresh_per_second=8,
+        transient=True,
+    ):
+        yield
+
+
+def _progress(board: Board, labels: Sequence[str], what: str, elapsed: float) -> RenderableType:
+    from lcgnn.runs.board import DONE
+
+    done, running = board.count(DONE), board.running()
+    # A run has two phases, mostly, and does not say which one it is in.
+    finished = done + sum(progress.epoch / progress.epochs for _, progress in running) / 2
+    left = time_left(elapsed, finished / max(len(labels), 1))
+    grid = Table.grid(padding=(0, 1))
+    for _ in range(4):
+        grid.add_column(no_wrap=True)
+    grid.add_row(what, ProgressBar(len(labels), done, width=12), f"{done}/{len(labels)} done", left)
+    for slot, progress in running:
+        accuracy = progress.validation_accuracy
+        shown = "" if accuracy is None else f"validation {accuracy:.1%}"
+        counted = f"{progress.phase} {progress.epoch}/{progress.epochs}"
+        grid.add_row(labels[slot], ProgressBar(progress.epochs, progress.epoch, width=12), counted, shown)
+    return Group(grid)
+
+
+def time_left(elapsed: float, share: float) -> str:
+    """How long the rest will take if it goes on like this; nothing while that is only a guess."""
+    if elapsed < 10 or share < 0.01 or share >= 1:
+        return ""
+    minutes = elapsed * (1 - share) / share / 60
+    if minutes < 1:
+        return "less than a minute left"
+    return f"about {minutes:.0f} min left" if minutes < 100 else f"about {minutes / 60:.1f} h left"
+
+
+def result_line(result: Mapping[str, Any], console: Console, before: str = "") -> None:
+    """One line for a run that has finished."""
+    stages = ", ".join(f"{stage['name']} {percent(stage['test_accuracy'])}" for stage in result["stages"])
+    measured = f"test accuracy {stages}" if result["stages"][-1]["test_accuracy"] is not None else "trained"
+    console.print(
+        f"{before}seed {result['seed']}: {measured}  [dim]({result['seconds']:.1f} s)[/dim]",
+        soft_wrap=True,
+    )
+
+
+def record_line(record: Mapping[str, Any], console: Console) -> None:
+    """One line for a run of an experiment that has finished."""
+    labels = record["split"]["labels_per_class"]
+    plural = "" if labels == 1 else "s"
+    where = record["dataset"] if labels is None else f"{record['dataset']}, {labels} label{plural}"
+    result_line(record, console, before=f"{record['method']} on {where}, ")
+
+
+def plan_table(items: Sequence[Item], workers: int) -> RenderableType:
+    """What experiments consist of and how long they take, the longest first, the shortest together."""
+    from lcgnn.experiments.forecast import total
+
+    everything = total(items, "all", "")
+    assert everything.seconds is not None
+    assert everything.to_come is not None
+    short = [item for item in items if item.seconds is not None and item.seconds < 0.01 * everything.seconds]
+    shown = [item for item in items if item not in short]
+    table = Table(title=f"{everything.runs:,} runs", title_justify="left", title_style="bold")
+    for heading in ("method", "graph"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("runs", "to be done", "minutes of a core", "to come"):
+        table.add_column(heading, justify="right")
+    for item in [*shown, *([total(short, "others", "")] if short else []), everything]:
+        counts = (f"{item.runs:,}", f"{item.missing:,}")
+        table.add_row(Text(item.method), Text(item.dataset), *counts, *map(_minutes, (item.seconds, item.to_come)))
+    cores = "one core" if workers == 1 else f"{workers} cores"
+    lines = [
+        f"By the records that there are: {_duration(everything.seconds / workers)} on {cores} from nothing, "
+        f"{_duration(everything.to_come / workers)} for what is to be done."
+    ]
+    if unknown := sum(item.missing for item in items if item.seconds is None):
+        lines.append(f"Not counted: {unknown:,} runs of kinds that have no record yet.")
+    return Group(table, *(Text(line) for line in lines))
+
+
+def _minutes(seconds: float | None) -> str:
+    return "?" if seconds is None else f"{seconds / 60:,.1f}"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
+def summary_table(summary: Mapping[str, Any]) -> RenderableType:
+    """A session's stages side by side with the paper, and their paired difference."""
+    several = len(summary["seeds"]) > 1
+    table = Table(
+        title=Text(f"{summary['dataset']}, {_split_in_words(summary)}"), title_justify="left", title_style="bold"
+    )
+    table.add_column("")
+    table.add_column("test accuracy %", justify="right")
+    table.add_column("the paper's", justify="right")
+    table.add_column("validation %", justify="right")
+    for stage in summary["stages"]:
+        validation = [value for value in stage["validation_accuracy"] if value is not None]
+        table.add_row(
+            stage["method"],
+            _mean_std(stage["mean"], stage["std"] if several else None),
+            "" if stage["paper"] is None else _mean_std(stage["paper"]["mean"], stage["paper"]["std"], 1),
+            percent(sum(validation) / len(validation), sign="") if validation else "",
+        )
+    lines: list[RenderableType] = [table]
+    if "difference" in summary:
+        lines.append(Text(_difference_in_words(summary)))
+        if summary["difference"]["mean"] < -0.1:
+            lines.append(
+                Text(
+                    "So large a loss means that the base was not sure enough of its classes when the second phase "
+                    "began: give it more --base-epochs or a higher learning rate.",
+                    style="yellow",
+                )
+            )
+    return Group(*lines)
+
+
+def communication_table(communication: Mapping[str, Any]) -> RenderableType:
+    """What the ranks told each other, an epoch and a rank on average."""
+    table = Table(title=f"{communication['ranks']} processes, {communication['epochs']:,} epochs", box=None)
+    for heading in ("an epoch, each process", "messages", "sent", "time"):
+        table.add_column(heading, justify="left" if heading.startswith("an") else "right")
+    for kind, cost in communication["per_epoch_and_rank"].items():
+        table.add_row(
+            kind, f"{cost['messages']:.1f}", f"{cost['bytes'] / 1e3:,.1f} kB", f"{cost['seconds'] * 1e3:,.2f} ms"
+        )
+    return table
+
+
+def comparison_table(summaries: Sequence[Mapping[str, Any]]) -> Table:
+    """Several sessions, one a line: base, label consistency, what the paper says of both, and the gain."""
+    table = Table(
+        title="Test accuracy %: ours, mean±standard deviation, and (the paper's)\nby graph and labels per class",
+        title_justify="left",
+        title_style="bold",
+    )
+    table.add_column("graph,\nlabels", no_wrap=True)
+    table.add_column("base", no_wrap=True)
+    for heading in ("base alone", "with label\nconsistency", "gain,\n95 % interval"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for summary in summaries:
+        first, last = summary["stages"][0], summary["stages"][-1]
+        table.add_row(
+            f"{_title(summary)}, {summary['split']['labels_per_class'] or 20}",
+            first["method"].upper(),
+            _beside_paper(first),
+            _beside_paper(last),
+            Text(_gain(summary["difference"])),
+        )
+    return table
+
+
+def _title(summary: Mapping[str, Any]) -> str:
+    from lcgnn.sources.benchmarks import DATASETS
+
+    return DATASETS[summary["dataset"]].title
+
+
+def _beside_paper(stage: Mapping[str, Any]) -> str:
+    ours = f"{100 * stage['mean']:.1f}±{100 * stage['std']:.1f}"
+    return f"{ours} ({stage['paper']['mean']:.1f})" if stage["paper"] else ours
+
+
+def _gain(difference: Mapping[str, Any]) -> str:
+    mean = f"{100 * difference['mean']:+.1f}"
+    if difference["low"] is None:
+        return mean
+    return f"{mean} [{100 * difference['low']:.1f}, {100 * difference['high']:.1f}]"
+
+
+def _split_in_words(summary: Mapping[str, Any]) -> str:
+    split, seeds = summary["split"], len(summary["seeds"])
+    counted = "1 seed" if seeds == 1 else f"{seeds} seeds, mean ± standard deviation"
+    return f"{split['name']} split, {counted}"
+
+
+def _difference_in_words(summary: Mapping[str, Any]) -> str:
+    difference = summary["difference"]
+    base = summary["stages"][0]["method"]
+    text = f"{summary['method']} minus {base}: {100 * difference['mean']:+.1f} points"
+    if difference["p_value"] is None:
+        return f"{text} (one seed: more --seeds tell whether that is luck)"
+    low, high = 100 * difference["low"], 100 * difference["high"]
+    return (
+        f"{text} (95 % interval {low:+.1f} to {high:+.1f}, paired t-test p = {difference['p_value']:.2g}, "
+        f"better on {difference['wins']} of {difference['count']} seeds)"
+    )
+
+
+def datasets_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Table 1 of the paper, measured on the data themselves."""
+    table = Table(title="Benchmark graphs (Table 1 of the paper)", title_justify="left", title_style="bold")
+    table.add_column("name")
+    for heading in ("nodes", "raw links", "edges", "classes", "features", "label rate"):
+        table.add_column(heading, justify="right")
+    for row in rows:
+        table.add_row(
+            Text(row["name"]),
+            *(f"{row[key]:,}" for key in ("nodes", "raw_links", "edges", "classes", "features")),
+            f"{row['label_rate']:.3f}",
+        )
+    return table
+
+
+def methods_table(rows: Sequence[tuple[str, str]]) -> Table:
+    """Names and one-line summaries."""
+    table = Table.grid(padding=(0, 2))
+    for name, summary in rows:
+        table.add_row(Text(name, style="bold"), summary)
+    return table
+
+
+def settings_table(rows: Sequence[tuple[str, str, str]]) -> Table:
+    """A method's settings: name, default, explanation."""
+    table = Table(show_edge=False, box=None, header_style="bold")
+    for heading in ("setting", "default", "what it does"):
+        table.add_column(heading)
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    return table
+
+
+def percent(value: float | None, sign: str = " %") -> str:
+    """A share in percent with one digit; a dash for none."""
+    return "-" if value is None else f"{100 * value:.1f}{sign}"
+
+
+def _mean_std(mean: float, std: float | None, factor: float = 100) -> str:
+    text = f"{factor * mean:.1f}"
+    return text if std is None else f"{text} ± {factor * std:.1f}"

@@ -1,0 +1,91 @@
+"""What the command line shows of a user's own graph: what it looks like, and the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from lcgnn.cli.display import percent
+
+if TYPE_CHECKING:
+    from lcgnn.assessment.diagnosis import Agreement, Diagnosis
+
+# Rows of a table of classes.
+_MOST_CLASSES = 30
+
+
+def answers_table(summary: Mapping[str, Any]) -> RenderableType:
+    """How many nodes of the user's graph were given each class, how many are predicted, and what to expect."""
+    table = Table(
+        title=_printable(f"{summary['dataset']}, {summary['method']}"), title_justify="left", title_style="bold"
+    )
+    table.add_column("class")
+    table.add_column("given", justify="right")
+    table.add_column("predicted", justify="right")
+    expected = summary.get("expected", {}).get("by_class", [None] * len(summary["classes"]))
+    if any(expected):
+        table.add_column("of 100 such nodes\nfound (interval)", justify="right")
+    for row, found in list(zip(summary["classes"], expected, strict=True))[:_MOST_CLASSES]:
+        cells = [f"{row['given']:,}", f"{row['predicted']:,}", _found(found)]
+        table.add_row(_printable(row["name"]), *cells[: len(table.columns) - 1])
+    left = len(summary["classes"]) - _MOST_CLASSES
+    return Group(table, Text(f"and {left} more classes")) if left > 0 else table
+
+
+def _found(expected: Mapping[str, Any] | None) -> str:
+    if expected is None:
+        return "too few labels"
+    return f"{100 * expected['accuracy']:.0f} ({100 * expected['low']:.0f} to {100 * expected['high']:.0f})"
+
+
+def diagnosis_view(name: str, diagnosis: Diagnosis) -> RenderableType:
+    """A graph before training: sizes, classes, and the verdict."""
+    from lcgnn.assessment.diagnosis import verdict
+
+    sizes = Table.grid(padding=(0, 2))
+    degree = diagnosis.degree
+    for what, value in (
+        ("nodes", f"{diagnosis.nodes:,}"),
+        ("edges", f"{diagnosis.edges:,}"),
+        ("features", f"{diagnosis.features:,}"),
+        ("classes", f"{diagnosis.classes:,}"),
+        ("labelled", f"{diagnosis.labelled:,} ({diagnosis.labelled / diagnosis.nodes:.1%})"),
+        ("components", f"{diagnosis.components:,}, largest: {diagnosis.largest_component:.1%} of the nodes"),
+        ("isolated nodes", f"{diagnosis.isolated:,}"),
+        ("neighbours", f"{degree['least']:.0f} to {degree['highest']:.0f}, median {degree['median']:.0f}, "
+                       f"mean {degree['mean']:.1f}"),
+        ("same label, by edge", _agreement(diagnosis.by_edge)),
+        ("same label, by node", percent(diagnosis.by_node)),
+        ("same label, two steps", _agreement(diagnosis.by_two_steps)),
+    ):  # fmt: skip
+        sizes.add_row(what, value)
+    words = [Text(sentence) for sentence in verdict(diagnosis)]
+    return Group(_printable(name, "bold"), sizes, _classes_table(diagnosis), *words)
+
+
+def _printable(text: str, style: str = "") -> Text:
+    """A user's text as it stands, but for characters that would command the terminal."""
+    return Text("".join(character if character.isprintable() else "?" for character in text), style)
+
+
+def _agreement(agreement: Agreement) -> str:
+    if agreement.share is None or agreement.by_chance is None:
+        return "- (no pair of labelled nodes)"
+    return f"{agreement.share:.1%} of {agreement.pairs:,} pairs ({agreement.by_chance:.1%} by chance)"
+
+
+def _classes_table(diagnosis: Diagnosis) -> RenderableType:
+    table = Table()
+    table.add_column("class")
+    table.add_column("labels", justify="right")
+    table.add_column("share", justify="right")
+    table.add_column("labelled neighbours of the same class", justify="right")
+    for row in diagnosis.by_class[:_MOST_CLASSES]:
+        share = row.labels / max(diagnosis.labelled, 1)
+        table.add_row(_printable(row.name), f"{row.labels:,}", f"{share:.1%}", percent(row.consistency))
+    left = len(diagnosis.by_class) - _MOST_CLASSES
+    return Group(table, Text(f"and {left} more classes")) if left > 0 else table

@@ -1,0 +1,113 @@
+r"""Graph attention: scores, softmax over the neighbours, dropout and the weighted sum, in one operation.
+
+For H heads of width D, projected features :math:`h` (N, H D) and a neighbourhood that includes the node itself:
+
+.. math::
+    e_{ij} = \mathrm{LeakyReLU}(a_{src} \cdot h_j + a_{dst} \cdot h_i), \quad
+    \alpha_{i\cdot} = \mathrm{softmax}_{j \in N(i)}(e_{ij}), \quad
+    out_i = \sum_j \mathrm{dropout}(\alpha_{ij})\, h_j
+
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from torch import Tensor
+
+from lcgnn.compute.kernels import fused
+from lcgnn.compute.kernels.attention_rows import NEGATIVE_SLOPE, AttendRows
+from lcgnn.compute.kernels.dropout import NO_DROPOUT, Dropout
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbourhood:
+    """The pairs of a graph, for any number of heads.
+
+    Args:
+        pattern: (N, N) symmetric, with self-loops; its values do not matter.
+        device: Where the pairs live.
+        shifts: (N,) how far a row of the pattern begins later in the whole graph's pattern, for a part of a graph.
+    """
+
+    pattern: csr_array
+    device: torch.device
+    shifts: NDArray[np.int64] | None = None
+
+    def extended(self, rows: Tensor) -> Tensor:
+        """(N, D) the rows of all nodes of the pattern, given those of the nodes that attend."""
+        return rows
+
+    def edges(self) -> tuple[Tensor, Tensor]:
+        """(E,) the node attended to, and (E,) the one that attends."""
+        targets = np.repeat(np.arange(self.pattern.shape[0]), np.diff(self.pattern.indptr))
+        return self._tensor(self.pattern.indices), self._tensor(targets)
+
+    def pair_numbers(self, heads: int) -> Tensor:
+        """(E, H) the number that every pair has in the whole graph: by node that attends, head and neighbour."""
+        starts, degrees = self.pattern.indptr[:-1].astype(np.int64), np.diff(self.pattern.indptr)
+        within = np.arange(self.pattern.nnz) - np.repeat(starts, degrees)
+        begins = (starts if self.shifts is None else starts + self.shifts) * heads
+        by_edge = np.repeat(begins, degrees) + within
+        return self._tensor(by_edge[:, None] + np.repeat(degrees, degrees)[:, None] * np.arange(heads))
+
+    def _tensor(self, array: NDArray[np.integer[Any]]) -> Tensor:
+        return torch.tensor(array.astype(np.int64), device=self.device)
+
+
+def attend(
+    projected: Tensor,
+    source_weight: Tensor,
+    target_weight: Tensor,
+    neighbourhood: Neighbourhood,
+    dropout: Dropout = NO_DROPOUT,
+) -> Tensor:
+    """Attention over every node's neighbours.
+
+    Args:
+        projected: (N, H * D) projected features.
+        source_weight: (H, D) scores a node that is attended to.
+        target_weight: (H, D) scores the node that attends.
+        neighbourhood: Whom each node attends to.
+        dropout: Applied to the attention coefficients.
+
+    Returns:
+        (N, H * D) the heads side by side.
+    """
+    extended = neighbourhood.extended(projected)
+    attended: Tensor
+    if fused(projected, source_weight, target_weight):
+        attended = AttendRows.apply(
+            extended, source_weight, target_weight, neighbourhood.pattern, neighbourhood.shifts, dropout
+        )  # type: ignore[no-untyped-call]
+    else:
+        attended = _attend_plain(extended, source_weight, target_weight, neighbourhood, dropout)
+    return attended[: projected.shape[0]]
+
+
+def _attend_plain(
+    projected: Tensor,
+    source_weight: Tensor,
+    target_weight: Tensor,
+    neighbourhood: Neighbourhood,
+    dropout: Dropout,
+) -> Tensor:
+    heads, width = source_weight.shape
+    hidden = projected.view(-1, heads, width)
+    source_score = (hidden * source_weight).sum(-1)  # (N, H)
+    target_score = (hidden * target_weight).sum(-1)  # (N, H)
+    sources, targets = neighbourhood.edges()
+    score = torch.nn.functional.leaky_relu(source_score[sources] + target_score[targets], NEGATIVE_SLOPE)
+    ends = targets[:, None].expand_as(score)
+    largest = torch.full_like(target_score, -torch.inf).scatter_reduce(0, ends, score.detach(), "amax")
+    weight = torch.exp(score - largest[targets])
+    total = torch.zeros_like(target_score).scatter_add(0, ends, weight)
+    attention = weight / total[targets]  # (E, H)
+    if dropout.rate:
+        attention = attention * dropout.mask(neighbourhood.pair_numbers(heads)).to(attention.dtype)
+    return torch.zeros_like(hidden).index_add(0, targets, attention[:, :, None] * hidden[sources]).flatten(1)

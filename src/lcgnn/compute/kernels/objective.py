@@ -1,0 +1,167 @@
+"""Losses and scores straight from logits, with their gradient: label consistency's and plain cross-entropy's.
+
+Of label consistency, only labelled nodes are ever aggregated explicitly: the others enter through the (C, C) class
+agreement and its gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from lcgnn import consistency
+from lcgnn.compute.kernels import agreement, fused
+from lcgnn.compute.kernels.jit import compiled, constant
+from lcgnn.consistency import Reduction
+
+
+def label_consistency_loss(
+    logits: Tensor, labels: Tensor, nodes: Tensor, weight: float = 1.0, reduction: Reduction = "mean"
+) -> Tensor:
+    """The loss of equation 4 straight from a base model's logits; see ``consistency.label_consistency_loss``."""
+    if fused(logits):
+        loss: Tensor = _LabelConsistencyLoss.apply(logits, labels, nodes, weight, reduction)  # type: ignore[no-untyped-call]
+        return loss
+    distribution = torch.softmax(logits, dim=1)
+    return consistency.label_consistency_loss(distribution, labels, nodes, weight, reduction)
+
+
+def label_consistency_scores(logits: Tensor, labels: Tensor, nodes: Tensor) -> tuple[float, int]:
+    """Mean cross-entropy of the aggregated distribution at the nodes, and how many of them it gets right."""
+    if fused(logits):
+        loss, correct = agreement.scores(constant(logits.shape[1]), _array(logits), labels.numpy(), nodes.numpy())
+        return loss, correct
+    aggregated = consistency.aggregate(torch.softmax(logits, dim=1))
+    loss = consistency.classification_loss(aggregated, labels, nodes).item()
+    return loss, int((aggregated[nodes].argmax(dim=1) == labels[nodes]).sum())
+
+
+def class_agreement(logits: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+    """The (C, C) class agreement of these rows, and what carries its gradient back to their logits (N, C)."""
+    if not fused(logits):
+        return _class_agreement_plain(logits)
+    classes = constant(logits.shape[1])
+    blocks, total = agreement.softmax_agreement(classes, _array(logits))
+
+    def carry_back(gradient: Tensor) -> Tensor:
+        result = torch.empty(logits.shape)
+        agreement.agreement_gradient(classes, blocks, gradient.contiguous().numpy(), result.numpy())
+        return result
+
+    return torch.from_numpy(total), carry_back
+
+
+def _class_agreement_plain(logits: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+    distribution = torch.softmax(logits.detach(), dim=1)
+
+    def carry_back(gradient: Tensor) -> Tensor:
+        by_distribution = distribution @ (gradient + gradient.T)
+        return distribution * (by_distribution - (distribution * by_distribution).sum(dim=1, keepdim=True))
+
+    return consistency.agreement(distribution), carry_back
+
+
+def label_consistency_gradient(
+    logits: Tensor, labels: Tensor, nodes: Tensor, weight: float, reduction: Reduction
+) -> tuple[float, Tensor]:
+    """The fused loss and its gradient (N, C) by the logits, without autograd."""
+    gradient = torch.empty(logits.shape)
+    count = nodes.shape[0] if reduction == "mean" else 1
+    loss = agreement.loss_and_gradient(
+        constant(logits.shape[1]),
+        _array(logits),
+        labels.numpy(),
+        nodes.numpy(),
+        1.0 / count,
+        weight / count**2,
+        gradient.numpy(),
+    )
+    return loss, gradient
+
+
+class _LabelConsistencyLoss(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, logits: Tensor, labels: Tensor, nodes: Tensor, weight: float, reduction: Reduction
+    ) -> Tensor:
+        loss, gradient = label_consistency_gradient(logits, labels, nodes, weight, reduction)
+        ctx.save_for_backward(gradient)
+        return torch.tensor(loss, dtype=torch.float32)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, None, None, None, None]:
+        (gradient,) = ctx.saved_tensors
+        return gradient * grad_output, None, None, None, None
+
+
+def _array(logits: Tensor) -> NDArray[np.float32]:
+    array: NDArray[np.float32] = logits.detach().contiguous().numpy()
+    return array
+
+
+def cross_entropy_scores(logits: Tensor, labels: Tensor, nodes: Tensor) -> tuple[float, int]:
+    """Mean cross-entropy of the softmax at the nodes, and how many of them it gets right."""
+    if fused(logits):
+        loss, correct = _cross_entropy_scores(_array(logits), labels.numpy(), nodes.numpy())
+        return loss, correct
+    chosen, expected = logits[nodes], labels[nodes]
+    loss = torch.nn.functional.cross_entropy(chosen, expected).item()
+    return loss, int((chosen.argmax(dim=1) == expected).sum())
+
+
+def cross_entropy_gradient(logits: Tensor, labels: Tensor, nodes: Tensor) -> tuple[float, Tensor]:
+    """Mean cross-entropy of the softmax at the nodes and its gradient (N, C) by the logits, without autograd."""
+    gradient = torch.zeros(logits.shape)
+    loss = _cross_entropy_gradient(_array(logits), labels.numpy(), nodes.numpy(), gradient.numpy())
+    return loss, gradient
+
+
+@compiled
+def _cross_entropy_scores(
+    logits: NDArray[np.float32], labels: NDArray[np.int64], nodes: NDArray[np.int64]
+) -> tuple[float, int]:
+    loss, correct = 0.0, 0
+    for a in range(nodes.size):
+        row, label = logits[nodes[a]], labels[nodes[a]]
+        best = 0
+        for c in range(1, row.size):
+            best = c if row[c] > row[best] else best
+        total = np.float32(0)
+        for c in range(row.size):
+            total += np.exp(row[c] - row[best])
+        loss += np.log(total) - (row[label] - row[best])
+        correct += best == label
+    return loss / nodes.size, correct
+
+
+@compiled
+def _cross_entropy_gradient(
+    logits: NDArray[np.float32],
+    labels: NDArray[np.int64],
+    nodes: NDArray[np.int64],
+    gradient: NDArray[np.float32],
+) -> float:
+    """The loss; its gradient is added to ``gradient``, so that a node given twice counts twice."""
+    loss, weight = 0.0, np.float32(1) / np.float32(nodes.size)
+    share = np.empty(logits.shape[1], dtype=np.float32)
+    for a in range(nodes.size):
+        row, label = logits[nodes[a]], labels[nodes[a]]
+        largest = row[0]
+        for c in range(1, row.size):
+            largest = max(largest, row[c])
+        total = np.float32(0)
+        for c in range(row.size):
+            share[c] = np.exp(row[c] - largest)
+            total += share[c]
+        loss += np.log(total) - (row[label] - largest)
+        for c in range(row.size):
+            gradient[nodes[a], c] += weight * share[c] / total
+        gradient[nodes[a], label] -= weight
+    return loss / nodes.size

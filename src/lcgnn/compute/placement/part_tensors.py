@@ -1,0 +1,176 @@
+"""A part as the models see it: products that fetch the boundary rows, masks by the nodes' numbers in the graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.sparse import csr_array
+from torch import Tensor
+
+from lcgnn.compute.kernels.attention import Neighbourhood
+from lcgnn.compute.kernels.csr import product
+from lcgnn.compute.kernels.dropout import Dropout
+from lcgnn.compute.placement.world import BOUNDARY_ROWS, World
+from lcgnn.compute.sparse import GraphTensors, SparseMatrix, as_csr_tensor
+from lcgnn.errors import DataError
+from lcgnn.sources.parts.part import Part
+
+
+class Boundary:
+    """Fetches the rows of other parts' nodes that have a neighbour here.
+
+    Args:
+        part: Says which rows go where.
+        world: The ranks, one a part.
+    """
+
+    def __init__(self, part: Part, world: World) -> None:
+        self.world = world
+        self.send_rows = torch.from_numpy(part.send_rows).to(world.device)
+        self.send_counts = part.send_counts.tolist()
+        self.receive_counts = part.receive_counts.tolist()
+        self._num_rows = part.num_nodes + part.num_boundary
+        self._memory: Tensor | None = None
+
+    def extended(self, rows: Tensor) -> Tensor:
+        """(n + b, D) the rows of own and boundary nodes, given the own nodes' (n, D)."""
+        return self._fill(rows.new_empty(self._num_rows, rows.shape[1]), rows)
+
+    def extended_for_now(self, rows: Tensor) -> Tensor:
+        """The same in memory that the next call writes to: fresh memory costs as much as what is sent."""
+        if self._memory is None or self._memory.shape[1] != rows.shape[1]:
+            self._memory = rows.new_empty(self._num_rows, rows.shape[1])
+        return self._fill(self._memory, rows)
+
+    def _fill(self, result: Tensor, rows: Tensor) -> Tensor:
+        num_own = rows.shape[0]
+        sent = rows.index_select(0, self.send_rows)
+        received = self.world.send_rows(
+            sent, self.send_counts, self.receive_counts, BOUNDARY_ROWS, into=result[num_own:]
+        )
+        result[:num_own] = rows
+        received()
+        return result
+
+    def give_back(self, gradient: Tensor, own: Tensor) -> None:
+        """Send the boundary rows' gradient (b, D) to their holders; what comes from others is added to ``own``."""
+        send, receive = self.receive_counts, self.send_counts
+        own.index_add_(0, self.send_rows, self.world.send_rows(gradient, send, receive, BOUNDARY_ROWS)())
+
+
+class _Extended(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, boundary: Boundary) -> Tensor:
+        ctx.boundary, ctx.num_own = boundary, rows.shape[0]
+        return boundary.extended(rows)
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, None]:
+        gradient = grad_output[: ctx.num_own].clone()
+        ctx.boundary.give_back(grad_output[ctx.num_own :], gradient)
+        return gradient, None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PartNeighbourhood(Neighbourhood):
+    """The own nodes' neighbours, boundary nodes after own ones.
+
+    The boundary nodes attend to own nodes as well, so that the pattern is symmetric; nobody looks at the result.
+
+    Args:
+        boundary: Fetches the boundary nodes' rows.
+    """
+
+    boundary: Boundary
+
+    def extended(self, rows: Tensor) -> Tensor:
+        result: Tensor = _Extended.apply(rows, self.boundary)  # type: ignore[no-untyped-call]
+        return result
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PartAdjacency(SparseMatrix):
+    """The own nodes' rows (n, n + b) of a symmetric matrix.
+
+    What reaches an own node in the backward pass is, by symmetry, the product with its row again.
+
+    Args:
+        boundary: Fetches the boundary nodes' rows of what the matrix is multiplied with.
+    """
+
+    boundary: Boundary
+
+    def product(self, dense: Tensor) -> Tensor:
+        return product(self.matrix, self.boundary.extended_for_now(dense))
+
+    def transposed_product(self, dense: Tensor) -> Tensor:
+        return self.product(dense)
+
+
+class PartTensors(GraphTensors):
+    """A part of a graph as the models see it: only the own nodes are nodes.
+
+    Args:
+        part: The part.
+        num_classes: C.
+        world: The ranks, one a part.
+    """
+
+    def __init__(self, part: Part, num_classes: int, world: World) -> None:
+        self.part, self.world, self.device = part, world, world.device
+        self._num_classes = num_classes
+        self._numbers = torch.from_numpy(part.nodes).to(self.device)
+        self._boundary = Boundary(part, world)
+
+    @property
+    def num_nodes(self) -> int:
+        return self.part.num_nodes
+
+    @property
+    def num_features(self) -> int:
+        return 0 if self.part.features is None else int(self.part.features.shape[1])
+
+    @property
+    def num_classes(self) -> int:
+        return self._num_classes
+
+    def dropout(self, rate: float, key: int) -> Dropout:
+        return Dropout(rate, key, self._numbers)
+
+    @cached_property
+    def features(self) -> SparseMatrix | Tensor:
+        features = self.part.features
+        if features is None:
+            raise DataError("The graph has no node features, which this method needs. Add features.")
+        if isinstance(features, csr_array):
+            return SparseMatrix.of(features, self.device, rows=self._numbers)
+        return torch.from_numpy(features).to(self.device)
+
+    @cached_property
+    def adjacency(self) -> PartAdjacency:
+        rows = as_csr_tensor(self.part.adjacency, self.device)
+        return PartAdjacency(matrix=rows, symmetric=True, boundary=self._boundary)
+
+    @cached_property
+    def neighbourhood(self) -> PartNeighbourhood:
+        rows, num_boundary = self.part.adjacency, self.part.num_boundary
+        beyond = csr_array(rows[:, self.num_nodes :].T)
+        # Stacked by hand: scipy would sort every row's entries, whose order tells their numbers in the graph.
+        pattern = csr_array(
+            (
+                np.ones(rows.nnz + beyond.nnz, dtype=np.float32),
+                np.concatenate([rows.indices, beyond.indices]),
+                np.concatenate([rows.indptr, rows.nnz + beyond.indptr[1:]]),
+            ),
+            shape=(rows.shape[1], rows.shape[1]),
+        )
+        shifts = np.concatenate([self.part.row_starts - rows.indptr[:-1], np.zeros(num_boundary, dtype=np.int64)])
+        return PartNeighbourhood(pattern=pattern, device=self.device, shifts=shifts, boundary=self._boundary)
+
+    @cached_property
+    def labels(self) -> Tensor:
+        return torch.from_numpy(self.part.labels).to(self.device)

@@ -1,0 +1,342 @@
+"""Sparse matrices as the models need them: products with a cheap backward, real dropout, normalised adjacency.
+
+A matrix is a torch CSR tensor with 32-bit indices, and its products are those of ``kernels.csr``. The backward
+pass of a product is one with the transpose, which is the matrix itself where that is symmetric, and is not needed
+where the fused kernels apply.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array, eye_array
+from torch import Tensor
+
+from lcgnn.compute.kernels import fused
+from lcgnn.compute.kernels.attention import Neighbourhood
+from lcgnn.compute.kernels.csr import Entries, as_scipy, csr_tensor, product, transposed_product
+from lcgnn.compute.kernels.dropout import Dropout
+from lcgnn.compute.kernels.dropped import dropped_dense_product
+from lcgnn.compute.kernels.jit import compiled, random_bits
+from lcgnn.errors import DataError
+from lcgnn.graph import Graph
+
+with warnings.catch_warnings():
+    # torch says so once per process, at the first read-only array; this is that one. Nothing here writes to any.
+    warnings.filterwarnings("ignore", "The given NumPy array is not writable", UserWarning)
+    torch.from_numpy(np.broadcast_to(np.float32(0), (1,)))
+
+
+@dataclass(frozen=True, eq=False)
+class SparseMatrix:
+    """A sparse matrix that can be multiplied from both sides.
+
+    Args:
+        matrix: A torch CSR tensor.
+        symmetric: Whether it is its own transpose.
+        rows: (N,) the row's number in the whole matrix, if these are some of its rows; None for all.
+        known_transpose: Its transpose, if that is there already.
+    """
+
+    matrix: Tensor
+    symmetric: bool = False
+    rows: Tensor | None = None
+    known_transpose: Tensor | None = None
+
+    @classmethod
+    def of(
+        cls, matrix: csr_array, device: torch.device, *, symmetric: bool = False, rows: Tensor | None = None
+    ) -> SparseMatrix:
+        """From a scipy matrix."""
+        return cls(as_csr_tensor(matrix, device), symmetric, rows)
+
+    @cached_property
+    def transpose(self) -> Tensor:
+        """The transpose, made on first use."""
+        if self.symmetric:
+            return self.matrix
+        if self.known_transpose is not None:
+            return self.known_transpose
+        return as_csr_tensor(csr_array(as_scipy(self.matrix).T), self.matrix.device)
+
+    @property
+    def shape(self) -> torch.Size:
+        return self.matrix.shape
+
+    def __matmul__(self, dense: Tensor) -> Tensor:
+        result: Tensor = _Product.apply(dense, self)  # type: ignore[no-untyped-call]
+        return result
+
+    def product(self, dense: Tensor) -> Tensor:
+        """``self @ dense``, outside of autograd."""
+        return product(self.matrix, dense, self._entries)
+
+    def transposed_product(self, dense: Tensor) -> Tensor:
+        """``self.T @ dense``, outside of autograd."""
+        if self.symmetric:
+            return self.product(dense)
+        if self._entries and fused(dense):
+            return transposed_product(self._entries, self.shape[1], dense)
+        return product(self.transpose, dense)
+
+    def product_plus(self, dense: Tensor, bias: Tensor) -> Tensor:
+        """``self @ dense + bias`` for a (D,) bias."""
+        result: Tensor = _ProductPlus.apply(dense, bias, self)  # type: ignore[no-untyped-call]
+        return result
+
+    def dropout(self, dropout: Dropout) -> SparseMatrix:
+        """Drop stored entries: the same as dropout on the dense matrix, since a zero stays zero."""
+        if not dropout.rate:
+            return self
+        if fused(self.matrix.values()):
+            return SparseMatrix(_drop_fused(self.matrix, self._numbers_modulo, dropout))
+        numbers, numbers_of_transpose = self._numbers, self._numbers_of_transpose
+        dropped = _drop_plain(self.matrix, numbers, dropout)
+        return SparseMatrix(dropped, known_transpose=_drop_plain(self.transpose, numbers_of_transpose, dropout))
+
+    @cached_property
+    def _entries(self) -> Entries | None:
+        return Entries.of(self.matrix)
+
+    @cached_property
+    def _numbers(self) -> Tensor:
+        """The number of every stored entry in the dense matrix, row-major."""
+        rows, columns = _positions(self.matrix)
+        return self._in_whole(rows) * self.shape[1] + columns
+
+    @cached_property
+    def _numbers_of_transpose(self) -> Tensor:
+        """The same in the order of the transpose's entries."""
+        columns, rows = _positions(self.transpose)
+        return self._in_whole(rows) * self.shape[1] + columns
+
+    @cached_property
+    def _numbers_modulo(self) -> NDArray[np.uint32]:
+        """The numbers modulo 2^32, which is all that a mask depends on."""
+        return self._numbers.numpy().astype(np.uint32)
+
+    def _in_whole(self, rows: Tensor) -> Tensor:
+        return rows if self.rows is None else self.rows[rows]
+
+
+class _Product(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, dense: Tensor, sparse: SparseMatrix) -> Tensor:
+        ctx.sparse = sparse
+        return sparse.product(dense)
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, None]:
+        return ctx.sparse.transposed_product(grad_output.contiguous()), None
+
+
+class _ProductPlus(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, dense: Tensor, bias: Tensor, sparse: SparseMatrix) -> Tensor:
+        ctx.sparse = sparse
+        return sparse.product(dense).add_(bias)
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, Tensor, None]:
+        return ctx.sparse.transposed_product(grad_output.contiguous()), grad_output.sum(dim=0), None
+
+
+@dataclass(frozen=True, eq=False)
+class SelectedRows:
+    """Some rows of a sparse matrix, cut down to the columns in which they have an entry.
+
+    Their product with a dense matrix reads only the rows of it that those columns name.
+
+    Args:
+        columns: (M,) the columns, ascending.
+        matrix: (rows, M) the entries.
+    """
+
+    columns: Tensor
+    matrix: SparseMatrix
+
+    @classmethod
+    def of(cls, matrix: Tensor, rows: Tensor) -> SelectedRows:
+        """From a CSR tensor and the numbers of the rows."""
+        chosen = as_scipy(matrix)[rows.cpu().numpy()]
+        used = np.unique(chosen.indices)
+        cut = csr_array(chosen[:, used])
+        return cls(torch.from_numpy(used.astype(np.int64)).to(rows.device), SparseMatrix.of(cut, rows.device))
+
+
+class GraphTensors:
+    """A graph as the models see it on a device; each form is made on first use and kept.
+
+    Args:
+        graph: The graph.
+        device: Where the tensors live.
+    """
+
+    def __init__(self, graph: Graph, device: torch.device | str = "cpu") -> None:
+        self.graph = graph
+        self.device = torch.device(device)
+
+    @property
+    def num_nodes(self) -> int:
+        return self.graph.num_nodes
+
+    @property
+    def num_features(self) -> int:
+        return self.graph.num_features
+
+    @property
+    def num_classes(self) -> int:
+        return self.graph.num_classes
+
+    def dropout(self, rate: float, key: int) -> Dropout:
+        """Dropout on rows that belong to the nodes."""
+        return Dropout(rate, key)
+
+    @cached_property
+    def features(self) -> SparseMatrix | Tensor:
+        """(N, F) sparse or dense, as the graph holds them."""
+        features = self.graph.features
+        if features is None:
+            raise DataError(
+                f"{self.graph.name} has no node features, which this method needs. "
+                "Use a method that needs none, or add features."
+            )
+        if isinstance(features, csr_array):
+            return SparseMatrix.of(features, self.device)
+        return _as_tensor(features, self.device)
+
+    @cached_property
+    def propagated(self) -> Tensor:
+        """(N, F) the normalised adjacency's product with dense features, which no epoch changes."""
+        assert isinstance(self.features, Tensor)
+        return self.adjacency.product(self.features)
+
+    @cached_property
+    def adjacency(self) -> SparseMatrix:
+        """(N, N) symmetrically normalised adjacency with self-loops."""
+        return SparseMatrix.of(normalized_adjacency(self.graph.adjacency), self.device, symmetric=True)
+
+    @cached_property
+    def neighbourhood(self) -> Neighbourhood:
+        """Every node's neighbours and itself, for attention."""
+        return Neighbourhood(_with_self_loops(self.graph.adjacency), self.device)
+
+    @property
+    def output_adjacency(self) -> SparseMatrix:
+        """The adjacency of the last layer, whose result only has to be right where the logits are read."""
+        return self.adjacency
+
+    @property
+    def output_neighbourhood(self) -> Neighbourhood:
+        """The neighbourhood of the last layer, whose result only has to be right where the logits are read."""
+        return self.neighbourhood
+
+    @cached_property
+    def labels(self) -> Tensor:
+        """(N,) with -1 where unknown."""
+        return torch.tensor(self.graph.labels, device=self.device)
+
+
+def dropped_product(features: SparseMatrix | Tensor, weight: Tensor, dropout: Dropout) -> Tensor:
+    """``dropout(features) @ weight`` for sparse or dense features."""
+    if isinstance(features, SparseMatrix):
+        return features.dropout(dropout) @ weight
+    if dropout.rate and fused(features, weight):
+        return dropped_dense_product(features, weight, dropout)
+    return (features * dropout.mask_like(features) if dropout.rate else features) @ weight
+
+
+def normalized_adjacency(adjacency: csr_array) -> csr_array:
+    r""":math:`D^{-1/2} (A + I) D^{-1/2}` as in GCN; a self-loop that is there keeps its weight."""
+    looped = _with_self_loops(adjacency)
+    scale = 1.0 / np.sqrt(np.asarray(looped.sum(axis=1), dtype=np.float64).ravel())
+    values = np.repeat(scale, np.diff(looped.indptr))
+    values *= looped.data
+    values *= scale[looped.indices]
+    return csr_array((values.astype(np.float32), looped.indices, looped.indptr), shape=looped.shape)
+
+
+def _with_self_loops(adjacency: csr_array) -> csr_array:
+    missing = (adjacency.diagonal() == 0).astype(np.float32)
+    looped = csr_array(adjacency + diags_array(missing) @ eye_array(adjacency.shape[0], format="csr"))
+    looped.eliminate_zeros()
+    looped.sort_indices()
+    return looped
+
+
+def as_csr_tensor(matrix: csr_array, device: torch.device) -> Tensor:
+    """A scipy matrix as a torch CSR tensor with 32-bit indices."""
+    if matrix.nnz > np.iinfo(np.int32).max:
+        raise DataError(f"A matrix with {matrix.nnz} entries is too large for 32-bit indices.")
+    return csr_tensor(
+        _as_tensor(matrix.indptr.astype(np.int32, copy=False), device),
+        _as_tensor(matrix.indices.astype(np.int32, copy=False), device),
+        _as_tensor(matrix.data, device),
+        matrix.shape,
+    )
+
+
+def _as_tensor(array: NDArray[Any], device: torch.device) -> Tensor:
+    """A tensor over the array's own memory where that is possible; it must not be written to."""
+    return torch.from_numpy(array).to(device)
+
+
+def _positions(matrix: Tensor) -> tuple[Tensor, Tensor]:
+    """Row and column of every stored entry."""
+    rows = torch.arange(matrix.shape[0], device=matrix.device)
+    return torch.repeat_interleave(rows, matrix.crow_indices().diff()), matrix.col_indices().long()
+
+
+def _drop_plain(matrix: Tensor, numbers: Tensor, dropout: Dropout) -> Tensor:
+    values = matrix.values() * dropout.mask(numbers).to(matrix.dtype)
+    return csr_tensor(matrix.crow_indices(), matrix.col_indices(), values, matrix.shape)
+
+
+def _drop_fused(matrix: Tensor, numbers: NDArray[np.uint32], dropout: Dropout) -> Tensor:
+    """Only the entries that are kept, so that the product itself gets cheaper as well."""
+    offsets, columns, values = matrix.crow_indices(), matrix.col_indices(), matrix.values()
+    kept_offsets, kept_columns, kept_values = map(torch.empty_like, (offsets, columns, values))
+    kept = _drop(
+        offsets.numpy(),
+        columns.numpy(),
+        values.numpy(),
+        numbers,
+        *dropout.arguments(),
+        kept_offsets.numpy(),
+        kept_columns.numpy(),
+        kept_values.numpy(),
+    )
+    return csr_tensor(kept_offsets, kept_columns[:kept], kept_values[:kept], matrix.shape)
+
+
+@compiled
+def _drop(
+    offsets: NDArray[np.int32],
+    columns: NDArray[np.int32],
+    values: NDArray[np.float32],
+    numbers: NDArray[np.uint32],
+    key: NDArray[np.uint32],
+    scale: np.float32,
+    kept_offsets: NDArray[np.int32],
+    kept_columns: NDArray[np.int32],
+    kept_values: NDArray[np.float32],
+) -> int:
+    keep = np.empty(columns.size, dtype=np.uint8)
+    key_bits, threshold = key[0], key[1]
+    for e in range(columns.size):
+        keep[e] = random_bits(key_bits, numbers[e]) >= threshold
+    kept = 0
+    kept_offsets[0] = 0
+    for i in range(offsets.size - 1):
+        for e in range(offsets[i], offsets[i + 1]):
+            kept_columns[kept] = columns[e]
+            kept_values[kept] = values[e] * scale
+            kept += keep[e]
+        kept_offsets[i + 1] = kept
+    return kept

@@ -1,0 +1,122 @@
+"""What the cells of a column say: as text, as numbers, as truth values; what counts as missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from lcgnn.errors import DataError
+from lcgnn.features.table import TableFile, shown
+
+# What spreadsheets, pandas, R and databases write into a cell that has no value.
+GAPS = ("NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None")
+# Beyond this a standard deviation would overflow; no honest feature is so large.
+LARGEST_NUMBER = 1e30
+
+_TRUE = ("true", "yes", "t", "y")
+_FALSE = ("false", "no", "f", "n")
+
+
+def without_gaps(column: Any) -> Any:
+    """The column with null where it says NA, NaN or the like."""
+    if pa.types.is_string(column.type):
+        gap = pc.is_in(column, value_set=pa.array(GAPS))
+        return pc.if_else(gap, pa.scalar(None, pa.string()), column)
+    if pa.types.is_floating(column.type):
+        return pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+    return column
+
+
+def as_text(column: Any) -> Any:
+    """Ids or labels as text; whole numbers that were stored with a fraction lose it."""
+    if pa.types.is_string(column.type):
+        return column
+    if pa.types.is_floating(column.type):
+        column = without_gaps(column)
+        values = column.drop_null().to_numpy()
+        if np.isfinite(values).all() and (values == np.floor(values)).all() and (abs(values) < 2**53).all():
+            column = column.cast(pa.int64())
+    return column.cast(pa.string())
+
+
+def is_numeric(column: Any) -> bool:
+    """Whether the file itself says that these are numbers."""
+    return bool(pa.types.is_integer(column.type) or pa.types.is_floating(column.type))
+
+
+def parses_as_number(cells: Any) -> bool:
+    """Whether every cell of a text column is a number."""
+    return _parses(cells, pa.float64())
+
+
+def parses_as_date(cells: Any) -> bool:
+    """Whether every cell of a text column is a date or time as in ISO 8601."""
+    return _parses(cells, pa.timestamp("s"))
+
+
+def _parses(cells: Any, kind: Any) -> bool:
+    try:
+        cells.cast(kind)
+    except pa.ArrowException:
+        return False
+    return True
+
+
+def truth_values(column: Any) -> Any | None:
+    """The column as truth values, or None if some cell is neither true nor false."""
+    if pa.types.is_boolean(column.type):
+        return column
+    if not pa.types.is_string(column.type):
+        return None
+    lower = pc.utf8_lower(column)
+    known = pc.is_in(lower, value_set=pa.array(_TRUE + _FALSE))
+    if not pc.all(pc.or_(known, column.is_null())).as_py():
+        return None
+    return pc.if_else(column.is_null(), None, pc.is_in(lower, value_set=pa.array(_TRUE)))
+
+
+def as_numbers(file: TableFile, name: str, column: Any, kind: str) -> NDArray[np.float64]:
+    """(N,) the cells as numbers, NaN where missing; DataError names the first that is none, or not finite."""
+    if kind == "boolean":
+        column = _as_truth(file, name, column)
+    try:
+        if kind == "date":
+            column = column.cast(pa.timestamp("s")).cast(pa.int64())
+        column = column.cast(pa.float64(), safe=False)
+    except pa.ArrowException as error:
+        wanted = "date such as 2024-05-31" if kind == "date" else "number"
+        cell = f": {_first_bad(column, pa.timestamp('s') if kind == 'date' else pa.float64())}"
+        raise DataError(
+            f"{file.path}, column {shown(name)}{cell} is not a {wanted}. Correct it or leave the cell empty."
+        ) from error
+    values = np.array(column.to_numpy(), dtype=np.float64)
+    _refuse(file, name, np.isinf(values), "infinity", values)
+    _refuse(file, name, abs(np.nan_to_num(values)) > LARGEST_NUMBER, f"beyond {LARGEST_NUMBER:g}", values)
+    return values
+
+
+def _as_truth(file: TableFile, name: str, column: Any) -> Any:
+    truth = truth_values(column)
+    if truth is None:
+        raise DataError(f"{file.path}, column {shown(name)}: a cell is neither true nor false. Correct it.")
+    return truth.cast(pa.int8())
+
+
+def _first_bad(column: Any, kind: Any) -> str:
+    for cell in pc.unique(column.drop_null()):
+        if not _parses(pa.chunked_array([[cell.as_py()]]), kind):
+            return shown(cell.as_py())
+    return "a cell"
+
+
+def _refuse(file: TableFile, name: str, bad: NDArray[np.bool_], what: str, values: NDArray[np.float64]) -> None:
+    if bad.any():
+        row = int(bad.argmax())
+        raise DataError(
+            f"{file.place(row, name)}: {values[row]:g} is {what}, which cannot be a feature. "
+            "Correct it or leave the cell empty."
+        )

@@ -1,0 +1,126 @@
+"""GCN's epoch with its gradient written out, for the CPU: the sparse products and little else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import torch
+from torch import Tensor
+
+from lcgnn.compute.kernels import activation, dense
+from lcgnn.compute.kernels.dropout import NO_DROPOUT, Dropout
+from lcgnn.compute.kernels.jit import constant
+from lcgnn.compute.sparse import GraphTensors, SparseMatrix
+from lcgnn.networks.network import Passes
+
+if TYPE_CHECKING:
+    from lcgnn.networks.gcn import GCN
+
+
+class GCNPasses(Passes):
+    """The same numbers as autograd gives, without its bookkeeping.
+
+    Dense features are multiplied by the adjacency once, A (X W) = (A X) W, and an epoch's first layer needs no
+    sparse product at all.
+
+    Args:
+        network: A GCN without dropout on its input.
+        graph: What it runs on.
+    """
+
+    def __init__(self, network: GCN, graph: GraphTensors) -> None:
+        super().__init__(network, graph)
+        self.adjacency = graph.output_adjacency
+        sparse = isinstance(graph.features, SparseMatrix)
+        self.first_layer: _FirstLayer = _Convolution(graph) if sparse else _Propagated(graph)
+        self.rate = network.dropout
+        # Detached parameters, and their arrays, share their memory with the optimiser's.
+        self.weight_0, self.weight_1 = network.weight_0.detach(), network.weight_1.detach()
+        self.bias_0, self.bias_1 = network.bias_0.detach().numpy(), network.bias_1.detach().numpy()
+        self.parameters = (network.weight_0, network.bias_0, network.weight_1, network.bias_1)
+        self.hidden = torch.empty(graph.num_nodes, self.weight_0.shape[1])
+        self.grad_embedding = torch.empty_like(self.hidden)
+        self.project = dense.NarrowProduct(self.weight_1)
+        self.classes = constant(self.weight_1.shape[1])
+        self.dropout = NO_DROPOUT
+
+    def begin(self) -> None:
+        self.project.update()
+        self.embedding = self.first_layer.product(self.weight_0)
+
+    def validate(self) -> Tensor:
+        return self._readout(NO_DROPOUT)
+
+    def train(self, key: int) -> Tensor:
+        self.dropout = self.graph.dropout(self.rate, key)
+        return self._readout(self.dropout)
+
+    def _readout(self, dropout: Dropout) -> Tensor:
+        assert self.embedding is not None
+        activation.forward(
+            self.embedding.numpy(),
+            self.bias_0,
+            False,
+            *dropout.arguments(),
+            dropout.row_numbers,
+            self.hidden.numpy(),
+        )
+        logits = self.adjacency.product(self.project(self.hidden))
+        dense.add_bias(self.classes, logits.numpy(), self.bias_1)
+        return logits
+
+    def backward(self, gradient: Tensor) -> None:
+        grad_projected = self.adjacency.transposed_product(gradient)
+        grad_hidden = grad_projected @ self.weight_1.T
+        activation.backward(
+            self.hidden.numpy(),
+            grad_hidden.numpy(),
+            False,
+            *self.dropout.arguments(),
+            self.dropout.row_numbers,
+            self.grad_embedding.numpy(),
+        )
+        gradients = (
+            self.first_layer.gradient(self.grad_embedding),
+            self.grad_embedding.sum(dim=0),
+            dense.transposed_product(self.hidden, grad_projected),
+            gradient.sum(dim=0),
+        )
+        for parameter, value in zip(self.parameters, gradients, strict=True):
+            parameter.grad = value
+
+
+class _FirstLayer(Protocol):
+    """A X W, by whichever order of products is cheaper."""
+
+    def product(self, weight: Tensor) -> Tensor: ...
+
+    def gradient(self, grad_product: Tensor) -> Tensor:
+        """By the weight."""
+
+
+class _Convolution:
+    """A (X W) for sparse features."""
+
+    def __init__(self, graph: GraphTensors) -> None:
+        assert isinstance(graph.features, SparseMatrix)
+        self.features, self.adjacency = graph.features, graph.adjacency
+
+    def product(self, weight: Tensor) -> Tensor:
+        return self.adjacency.product(self.features.product(weight))
+
+    def gradient(self, grad_product: Tensor) -> Tensor:
+        return self.features.transposed_product(self.adjacency.transposed_product(grad_product))
+
+
+class _Propagated:
+    """(A X) W for dense features, A X kept."""
+
+    def __init__(self, graph: GraphTensors) -> None:
+        self.propagated = graph.propagated
+
+    def product(self, weight: Tensor) -> Tensor:
+        return self.propagated @ weight
+
+    def gradient(self, grad_product: Tensor) -> Tensor:
+        return dense.transposed_product(self.propagated, grad_product)

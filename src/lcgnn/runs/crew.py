@@ -1,0 +1,236 @@
+"""One fit by all ranks: the first one leads, which is where everything else happens, and the others follow."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from lcgnn.compute.placement.launch import fail_once
+from lcgnn.compute.placement.part_tensors import PartTensors
+from lcgnn.compute.placement.world import (
+    BOUNDARY_ROWS,
+    LABELLED_ROWS,
+    SUMS,
+    WEIGHT_GRADIENTS,
+    World,
+    joined,
+)
+from lcgnn.errors import ConfigError, LCGNNError, RankError
+from lcgnn.graph import Split
+from lcgnn.methods import Context, Fit, Method, entry
+from lcgnn.methods.base import Stage
+from lcgnn.methods.lc import TwoPhase
+from lcgnn.sources.parts.files import MANIFEST, Manifest, read_manifest, read_part
+from lcgnn.sources.parts.part import Part
+from lcgnn.training.shared_checkpoint import SharedCheckpoint
+
+Result = TypeVar("Result")
+
+_REPORT = {"report": True}
+
+
+class Crew:
+    """All ranks at work on the graph in a folder, seen from one of them.
+
+    The first rank plans, splits, measures, writes and prints as if it were alone; what it asks the others for is
+    a fit. Whatever can be wrong with the folder, or between the ranks, is told here, before any work starts.
+
+    Args:
+        folder: Of the parts; every rank reads its own.
+        world: The ranks.
+        settings: By name, what the ranks were started with.
+    """
+
+    def __init__(self, folder: Path, world: World, settings: Mapping[str, Any]) -> None:
+        self.world = world
+        self.manifest, part = unanimously(world, lambda: _own_part(folder, world))
+        self._check_settings({**settings, MANIFEST: hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()})
+        self.tensors = PartTensors(part, len(self.manifest.class_names), world)
+        self.nodes = world.to_first(torch.from_numpy(part.nodes).to(world.device))
+
+    @property
+    def name(self) -> str:
+        """Of the graph."""
+        return str(self.manifest.graph["name"])
+
+    def _check_settings(self, settings: Mapping[str, Any]) -> None:
+        texts = self.world.gather_text(json.dumps(settings, sort_keys=True, default=str))
+        first = json.loads(texts[0])
+        for rank, text in enumerate(texts):
+            other = json.loads(text)
+            names = [name for name in {**first, **other} if first.get(name) != other.get(name)]
+            if names:
+                fail_once(
+                    RankError(
+                        f"Rank {rank} was started with other settings than rank 0: {names[0]} is "
+                        f"{other.get(names[0])!r}, not {first.get(names[0])!r}. Give all ranks the same command."
+                    )
+                )
+
+    def fit(self, name: str, method: Method, split: Split, seed: int, context: Context) -> Fit:
+        """The first rank's call: fit on all ranks, and get the fit for all nodes.
+
+        Args:
+            name: Of the method.
+            method: It and its settings.
+            split: By the nodes' numbers in the whole graph.
+            seed: Of everything random.
+            context: Checkpoints and progress, which only this rank sees.
+        """
+        if not isinstance(method, TwoPhase) or not method.by_ranks:
+            raise ConfigError(
+                f"{name} cannot train on a graph in parts. gcn, gat, sgc and mlp can, with lc- or without."
+            )
+        order = {
+            "method": name,
+            "settings": dataclasses.asdict(method),
+            "seed": seed,
+            "fingerprint": context.checkpoint.fingerprint if context.checkpoint else "",
+        }
+        self.world.broadcast(json.dumps(order).encode())
+        nodes = self._shared_nodes(split.train), self._shared_nodes(split.validation)
+        fit = self._own_fit(method, nodes, seed, str(order["fingerprint"]), context)
+        return dataclasses.replace(fit, stages=self._whole_stages(fit))
+
+    def follow(self) -> None:
+        """The other ranks' only call: take part in every fit until the first rank is done."""
+        while order := json.loads(self.world.broadcast(None)):
+            if order == _REPORT:
+                self._reports()
+                continue
+            method = entry(order["method"]).method(**order["settings"])
+            assert isinstance(method, TwoPhase)
+            nodes = self._shared_nodes(None), self._shared_nodes(None)
+            fit = self._own_fit(method, nodes, order["seed"], order["fingerprint"], Context())
+            self._whole_stages(fit)
+
+    def communication(self) -> dict[str, Any]:
+        """The first rank's call: what every kind of message has cost, an epoch and a rank on average."""
+        self.world.broadcast(json.dumps(_REPORT).encode())
+        return self._reports()
+
+    def _reports(self) -> dict[str, Any]:
+        own = {kind: dataclasses.asdict(traffic) for kind, traffic in self.world.traffic.items()}
+        ranks = [json.loads(text) for text in self.world.gather_text(json.dumps(own))]
+        epochs = ranks[0].get(WEIGHT_GRADIENTS, {"messages": 0})["messages"]
+        kinds = {}
+        for kind in (BOUNDARY_ROWS, LABELLED_ROWS, SUMS, WEIGHT_GRADIENTS):
+            costs = [rank[kind] for rank in ranks if kind in rank]
+            if costs and epochs:
+                per = epochs * self.world.size
+                kinds[kind] = {
+                    "messages": round(sum(cost["messages"] for cost in costs) / per, 2),
+                    "bytes": round(sum(cost["sent"] for cost in costs) / per),
+                    "seconds": round(sum(cost["seconds"] for cost in costs) / per, 6),
+                }
+        return {"ranks": self.world.size, "epochs": epochs, "per_epoch_and_rank": kinds}
+
+    def dismiss(self) -> None:
+        """The first rank is done; the others may end."""
+        self.world.broadcast(b"{}")
+
+    def _own_fit(
+        self, method: TwoPhase, nodes: tuple[Tensor, Tensor], seed: int, fingerprint: str, context: Context
+    ) -> Fit:
+        """The fit for this rank's nodes."""
+        checkpoint = SharedCheckpoint(context.checkpoint, fingerprint, self.world)
+        context = dataclasses.replace(context, checkpoint=checkpoint, ranks=self.world)
+        fit = method.fit_tensors(self.tensors, *nodes, seed, context)
+        self._check_together(fit)
+        return fit
+
+    def _shared_nodes(self, nodes: NDArray[np.int64] | None) -> Tensor:
+        """Those of the first rank's nodes that this rank holds, by their number here."""
+        content = self.world.broadcast(None if nodes is None else nodes.tobytes())
+        own = self.tensors.part.nodes
+        held = np.isin(own, np.frombuffer(content, dtype=np.int64))
+        return torch.from_numpy(np.flatnonzero(held)).to(self.world.device)
+
+    def _check_together(self, fit: Fit) -> None:
+        """All ranks must have fitted the same parameters, to the bit."""
+        digest = hashlib.sha256()
+        for name in sorted(fit.tensors):
+            digest.update(fit.tensors[name].numpy().tobytes())
+        if len(set(self.world.gather_text(digest.hexdigest()))) > 1:
+            fail_once(
+                RankError("The ranks ended with different parameters, which should not be. Please report this.")
+            )
+
+    def _whole_stages(self, fit: Fit) -> tuple[Stage, ...]:
+        """On the first rank the stages for all nodes, in their order in the graph; without any node elsewhere."""
+        order = torch.argsort(self.nodes)
+        stages = []
+        for stage in fit.stages:
+            rows = self.world.to_first(torch.from_numpy(stage.label_distribution).to(self.world.device))
+            stages.append(dataclasses.replace(stage, label_distribution=rows[order].cpu().numpy()))
+        return tuple(stages)
+
+
+_leading: Crew | None = None
+
+
+@contextmanager
+def at_work(folder: Path, device: str, settings: Mapping[str, Any]) -> Iterator[Crew | None]:
+    """Join the other ranks: the first one's block gets the crew, the others' None when all is done."""
+    global _leading
+    with joined(device) as world:
+        crew = Crew(folder, world, settings)
+        if not world.is_first:
+            crew.follow()
+            yield None
+            return
+        _leading = crew
+        try:
+            yield crew
+        except RankError:
+            raise
+        except BaseException:
+            with suppress(RankError):
+                crew.dismiss()
+            raise
+        else:
+            crew.dismiss()
+        finally:
+            _leading = None
+
+
+def leading_crew() -> Crew:
+    """The crew that this process leads."""
+    if _leading is None:
+        raise RankError("A graph in parts is trained on by one process for each part: torchrun -m lcgnn train")
+    return _leading
+
+
+def unanimously(world: World, action: Callable[[], Result]) -> Result:
+    """Do something on every rank; if it goes wrong on any, the first rank raises that and the others end."""
+    message, result = "", None
+    try:
+        result = action()
+    except LCGNNError as error:
+        message = str(error)
+    failed = next((text for text in world.gather_text(message) if text), None)
+    if failed is not None:
+        fail_once(RankError(failed))
+    return result  # type: ignore[return-value]
+
+
+def _own_part(folder: Path, world: World) -> tuple[Manifest, Part]:
+    manifest = read_manifest(folder)
+    if len(manifest.parts) != world.size:
+        raise RankError(
+            f"{folder} is a graph in {len(manifest.parts)} parts, and {world.size} "
+            f"{'process was' if world.size == 1 else 'processes were'} started. Start one for each part "
+            f"(torchrun --nproc-per-node={len(manifest.parts)} -m lcgnn train {folder}), or cut the graph into "
+            f"{world.size}: lcgnn partition"
+        )
+    return manifest, read_part(folder, manifest, world.rank)

@@ -1,0 +1,132 @@
+"""Many runs over worker processes, one thread each: on this machine, or on those of a Dask cluster."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import torch
+from joblib import Parallel, delayed
+from joblib.externals.loky import get_reusable_executor
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+from lcgnn.errors import ConfigError, OutputError
+from lcgnn.runs.board import Board
+from lcgnn.training.loop import Progress
+
+Job = TypeVar("Job")
+CarryOut = Callable[[Job, Callable[[Progress], None]], dict[str, Any]]
+
+# Times in a row that workers may be killed before the runner gives up.
+_MOST_LOSSES = 3
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def run_jobs(
+    carry_out: CarryOut[Job], jobs: Sequence[Job], board: Board, *, workers: int
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Call ``carry_out(job, progress)`` for every job and yield (position, result) as they finish.
+
+    With one worker everything happens in this process. A worker that is killed takes the jobs under way with it;
+    they are begun again, and OutputError is raised if that happens several times with nothing finished between.
+    Closing the iterator, or an interrupt, ends the workers; their runs can be continued.
+    """
+    if workers <= 1:
+        torch.set_num_threads(1)
+        for position, job in enumerate(jobs):
+            yield _carry_out(carry_out, position, job, board)
+        return
+    left = dict(enumerate(jobs))
+    losses = 0
+    while left:
+        try:
+            for position, result in _over_workers(carry_out, left, board, workers):
+                del left[position]
+                losses = 0
+                yield position, result
+        except TerminatedWorkerError as error:
+            losses += 1
+            if losses == _MOST_LOSSES:
+                raise OutputError(
+                    f"Worker processes were killed {losses} times in a row, perhaps for want of memory. What is "
+                    "done is kept; try fewer with --workers."
+                ) from error
+
+
+def _over_workers(
+    carry_out: CarryOut[Job], jobs: Mapping[int, Job], board: Board, workers: int
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    parallel = Parallel(n_jobs=workers, backend="loky", return_as="generator_unordered", batch_size=1)
+    tasks = (
+        delayed(_carry_out_in_worker)(carry_out, position, job, board.path) for position, job in list(jobs.items())
+    )
+    finished = False
+    try:
+        yield from parallel(tasks)
+        finished = True
+    finally:
+        if not finished:
+            get_reusable_executor().shutdown(wait=False, kill_workers=True)
+
+
+def run_on_cluster(
+    carry_out: Callable[[Job], dict[str, Any]], jobs: Sequence[Job], board: Board, *, scheduler: str
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Call ``carry_out(job)`` for every job on the workers of a Dask scheduler, and yield as ``run_jobs`` does.
+
+    A job whose worker is lost is done again on another one.
+
+    Args:
+        carry_out: Importable on the workers.
+        jobs: What to do.
+        board: Told what has finished; jobs on other machines cannot say how far they are.
+        scheduler: Its address, such as "tcp://10.0.0.1:8786".
+    """
+    try:
+        from dask.distributed import Client, as_completed
+    except ImportError as error:
+        raise ConfigError("A cluster needs Dask: pip install 'lcgnn[cluster]'.") from error
+    try:
+        client = Client(scheduler, timeout=10)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"No Dask scheduler answers at {scheduler}. Start one: dask scheduler") from error
+    with client:
+        positions = {
+            client.submit(_carry_out_on_cluster, carry_out, job, pure=False): position
+            for position, job in enumerate(jobs)
+        }
+        try:
+            for future in as_completed(positions):
+                board.finish(positions[future])
+                yield positions[future], future.result()
+        finally:
+            client.cancel(list(positions))
+
+
+def _carry_out_on_cluster(carry_out: Callable[[Job], dict[str, Any]], job: Job) -> dict[str, Any]:
+    torch.set_num_threads(1)
+    return carry_out(job)
+
+
+def _carry_out_in_worker(
+    carry_out: CarryOut[Job], position: int, job: Job, board: Path
+) -> tuple[int, dict[str, Any]]:
+    # Ctrl-C reaches the whole process group; the parent decides what becomes of the workers.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    torch.set_num_threads(1)
+    return _carry_out(carry_out, position, job, Board(board))
+
+
+def _carry_out(carry_out: CarryOut[Job], position: int, job: Job, board: Board) -> tuple[int, dict[str, Any]]:
+    result = carry_out(job, board.reporter(position))
+    board.finish(position)
+    return position, result

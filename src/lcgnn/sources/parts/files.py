@@ -1,0 +1,264 @@
+"""A graph in parts on disk: a manifest, one file a part, and one with what only the rank that reports needs."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import parquet
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+from scipy.sparse import csr_array
+
+from lcgnn.errors import DataError, OutputError
+from lcgnn.files import read_json, write_json, written_atomically
+from lcgnn.graph import Features, Graph, Split
+from lcgnn.sources.parts.part import USES, Part, split_uses
+
+MANIFEST = "parts.json"
+_FORMAT = "lcgnn parts 1"
+_NODES = "nodes.parquet"
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """A file of the folder, and what it has to be."""
+
+    name: str
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class StoredPart:
+    """A part's file, and its size as a graph.
+
+    Args:
+        file: Where it is.
+        nodes: That it holds.
+        boundary: Other parts' nodes with a neighbour in it.
+        entries: Of its rows of the adjacency matrix, self-loops included.
+    """
+
+    file: StoredFile
+    nodes: int
+    boundary: int
+    entries: int
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a folder of parts says of itself.
+
+    Args:
+        graph: Where the graph came from, and what else whoever trains on it wants to know.
+        num_nodes: N.
+        num_edges: E.
+        num_features: F.
+        class_names: The C names.
+        cut_edges: Edges between two parts.
+        nodes: The file that says of every node what is reported of it.
+        parts: In the order of the ranks.
+    """
+
+    graph: Mapping[str, Any]
+    num_nodes: int
+    num_edges: int
+    num_features: int
+    class_names: tuple[str, ...]
+    cut_edges: int
+    nodes: StoredFile
+    parts: tuple[StoredPart, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class NodeFacts:
+    """What is reported of every node of the whole graph, beside its prediction.
+
+    Args:
+        labels: (N,).
+        split: Which of them are for what.
+        consistency: (N,) label consistency, NaN where unknown.
+        names: (N,) how the source calls its nodes, if it does.
+    """
+
+    labels: NDArray[np.int64]
+    split: Split
+    consistency: NDArray[np.float64]
+    names: NDArray[np.str_] | None
+
+
+def write_parts(
+    folder: Path, graph: Graph, split: Split, parts: Iterable[Part], described: Mapping[str, Any]
+) -> Manifest:
+    """Write a graph in parts; the manifest comes last, so that a folder that has one is whole.
+
+    Args:
+        folder: Where to write; made if need be.
+        graph: The graph.
+        split: Its split.
+        parts: The parts that it is cut into, one after the other.
+        described: Goes into the manifest as ``graph``.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise OutputError(f"{folder} is there already. Delete it, or choose another --out folder.")
+    split.check(graph)
+    nodes = _write_nodes(folder / _NODES, graph, split)
+    stored, beyond = [], 0
+    for number, part in enumerate(parts):
+        file = _write_part(folder / f"part-{number}.safetensors", part)
+        stored.append(StoredPart(file, part.num_nodes, part.num_boundary, int(part.adjacency.nnz)))
+        beyond += int((part.adjacency.indices >= part.num_nodes).sum())
+    manifest = Manifest(
+        graph=dict(described),
+        num_nodes=graph.num_nodes,
+        num_edges=graph.num_edges,
+        num_features=graph.num_features,
+        class_names=graph.class_names,
+        cut_edges=beyond // 2,
+        nodes=nodes,
+        parts=tuple(stored),
+    )
+    write_json(folder / MANIFEST, {"format": _FORMAT, **asdict(manifest)})
+    return manifest
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """What a folder of parts says of itself, or DataError."""
+    path = folder / MANIFEST
+    content = read_json(path)
+    try:
+        if content.pop("format") != _FORMAT:
+            raise DataError(f"{path} is of another version of lcgnn. Cut the graph again: lcgnn partition")
+        return Manifest(
+            **{
+                **content,
+                "class_names": tuple(content["class_names"]),
+                "nodes": StoredFile(**content["nodes"]),
+                "parts": tuple(
+                    StoredPart(**{**item, "file": StoredFile(**item["file"])}) for item in content["parts"]
+                ),
+            }
+        )
+    except (AttributeError, KeyError, TypeError) as error:
+        raise DataError(f"{path} is damaged ({error!r}). Cut the graph again: lcgnn partition") from error
+
+
+def read_part(folder: Path, manifest: Manifest, number: int) -> Part:
+    """One part, after a check that its file is the one that was written."""
+    path = folder / manifest.parts[number].file.name
+    _check(path, manifest.parts[number].file)
+    try:
+        arrays = load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise DataError(f"{path} cannot be read ({error}). Cut the graph again: lcgnn partition") from error
+    nodes, num_boundary = arrays["nodes"], int(arrays["receive_counts"].sum())
+    return Part(
+        nodes=nodes,
+        labels=arrays["labels"],
+        uses=arrays["uses"],
+        features=_features(arrays, nodes.size, manifest.num_features),
+        adjacency=_matrix(arrays, "adjacency", (nodes.size, nodes.size + num_boundary)),
+        row_starts=arrays["row_starts"],
+        send_rows=arrays["send_rows"],
+        send_counts=arrays["send_counts"],
+        receive_counts=arrays["receive_counts"],
+    )
+
+
+def read_nodes(folder: Path, manifest: Manifest) -> NodeFacts:
+    """What is reported of every node, after a check of the file."""
+    path = folder / manifest.nodes.name
+    _check(path, manifest.nodes)
+    table = parquet.read_table(path)
+    uses = table["use"].to_numpy()
+    train, validation, test = (np.flatnonzero(uses == USES.index(use)) for use in USES[1:])
+    return NodeFacts(
+        labels=table["label"].to_numpy(),
+        split=Split(train, validation, test, manifest.graph["split"]),
+        consistency=table["label_consistency"].to_numpy(),
+        names=np.array(table["name"].to_pylist(), dtype=np.str_) if "name" in table.column_names else None,
+    )
+
+
+def _write_nodes(path: Path, graph: Graph, split: Split) -> StoredFile:
+    columns = {
+        "label": pa.array(graph.labels),
+        "use": pa.array(split_uses(split, graph.num_nodes)),
+        "label_consistency": pa.array(graph.label_consistency),
+    }
+    if graph.node_names is not None:
+        columns["name"] = pa.array(graph.node_names.astype(object), pa.string())
+    with written_atomically(path) as temporary:
+        parquet.write_table(pa.table(columns), temporary)
+    return _stored(path)
+
+
+def _write_part(path: Path, part: Part) -> StoredFile:
+    arrays = {
+        "nodes": part.nodes,
+        "labels": part.labels,
+        "uses": part.uses,
+        **_matrix_arrays("adjacency", part.adjacency),
+        "row_starts": part.row_starts,
+        "send_rows": part.send_rows,
+        "send_counts": part.send_counts,
+        "receive_counts": part.receive_counts,
+    }
+    if isinstance(part.features, csr_array):
+        arrays |= _matrix_arrays("features", part.features)
+    elif part.features is not None:
+        arrays["features"] = part.features
+    with written_atomically(path) as temporary:
+        save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, temporary)
+    return _stored(path)
+
+
+def _matrix_arrays(name: str, matrix: csr_array) -> dict[str, NDArray[Any]]:
+    return {f"{name}.values": matrix.data, f"{name}.columns": matrix.indices, f"{name}.offsets": matrix.indptr}
+
+
+def _matrix(arrays: Mapping[str, NDArray[Any]], name: str, shape: tuple[int, int]) -> csr_array:
+    return csr_array(tuple(arrays[f"{name}.{field}"] for field in ("values", "columns", "offsets")), shape=shape)
+
+
+def _features(arrays: Mapping[str, NDArray[Any]], num_nodes: int, num_features: int) -> Features | None:
+    if "features" in arrays:
+        return arrays["features"]
+    return _matrix(arrays, "features", (num_nodes, num_features)) if num_features else None
+
+
+def _stored(path: Path) -> StoredFile:
+    return StoredFile(path.name, path.stat().st_size, _sha256(path))
+
+
+def _check(path: Path, expected: StoredFile) -> None:
+    if not path.is_file():
+        raise DataError(
+            f"{path} is missing. Copy it from where the graph was cut, or cut it again: lcgnn partition"
+        )
+    size = path.stat().st_size
+    if size != expected.bytes:
+        raise DataError(
+            f"{path} has {size} bytes and should have {expected.bytes}: it was cut short or replaced. "
+            "Copy it again, or cut the graph again: lcgnn partition"
+        )
+    if _sha256(path) != expected.sha256:
+        raise DataError(
+            f"{path} is not the file that was written: its checksum differs. "
+            "Copy it again, or cut the graph again: lcgnn partition"
+        )
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,111 @@
+"""The edges in a table, by the numbers of the nodes that they join."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from lcgnn.errors import DataError
+from lcgnn.features.cells import as_text, without_gaps
+from lcgnn.features.table import TableFile, shown
+from lcgnn.graph import Graph
+
+
+def read_endpoints(edges: TableFile, column: str) -> Any:
+    ends = as_text(edges.column(column))
+    if ends.null_count:
+        row = pc.index(ends.is_null(), True).as_py()
+        raise DataError(f"{edges.place(row, column)}: the cell is empty. Name a node there or drop the edge.")
+    return ends
+
+
+def node_numbers(
+    edges: TableFile, columns: tuple[str, str], ends: list[Any], nodes: TableFile, ids: Any
+) -> NDArray[np.int64]:
+    """(2, M) the edges by the numbers of their nodes."""
+    known = ids.combine_chunks() if isinstance(ids, pa.ChunkedArray) else ids
+    links = np.empty((2, len(ends[0])), dtype=np.int64)
+    for position, (column, cells) in enumerate(zip(columns, ends, strict=True)):
+        found = pc.index_in(cells, value_set=known)
+        if found.null_count:
+            _refuse_unknown(edges, column, cells, found, nodes, known)
+        links[position] = found.to_numpy()
+    if not (links[0] != links[1]).any():
+        raise DataError(f"{edges.path}: every edge leads from a node to itself. Edges between nodes are needed.")
+    return links
+
+
+def _refuse_unknown(edges: TableFile, column: str, cells: Any, found: Any, nodes: TableFile, ids: Any) -> None:
+    row = pc.index(found.is_null(), True).as_py()
+    name = cells[row].as_py()
+    hint = "Add it there or drop the edge."
+    alike = _written_otherwise(name, ids)
+    if alike is not None:
+        hint = f"There it is {shown(alike)}: write ids the same way in both tables."
+    more = f" (nor are the ends of {found.null_count - 1:,} other edges)" if found.null_count > 1 else ""
+    raise DataError(f"{edges.place(row, column)}: node {shown(name)} is not in {nodes.path}{more}. {hint}")
+
+
+def _written_otherwise(name: str, ids: Any) -> str | None:
+    """The id that means the same number as a name, or differs from it in case only."""
+    for candidate in (_as_whole(name), name.lower(), name.upper()):
+        if candidate is not None and candidate != name and pc.index(ids, candidate).as_py() >= 0:
+            return candidate
+    whole = _as_whole(name)
+    sample = ids.slice(0, 100_000).to_pylist() if whole is not None else []
+    return next((other for other in sample if _as_whole(other) == whole), None)
+
+
+def _as_whole(text: str) -> str | None:
+    try:
+        value = float(text)
+        return str(int(value)) if value == int(value) else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def read_weights(
+    edges: TableFile, column: str | None, ends: set[str], notes: list[str]
+) -> NDArray[np.float32] | None:
+    """(M,) the weights, or None if there are none."""
+    unused = [name for name in edges.names if name not in {column, *ends}]
+    if unused:
+        notes.append(f"{edges.path.name}: not used: {', '.join(shown(name) for name in unused[:8])}.")
+    if column is None:
+        return None
+    cells = without_gaps(edges.column(column))
+    try:
+        values = np.array(cells.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise DataError(
+            f"{edges.path}, column {shown(column)}: some weight is not a number. Correct it."
+        ) from error
+    with np.errstate(over="ignore", under="ignore"):
+        weights = values.astype(np.float32)
+    bad = ~(np.isfinite(weights) & (weights > 0))
+    if bad.any():
+        row = int(bad.argmax())
+        what = "the weight is missing" if np.isnan(values[row]) else f"the weight is {values[row]:g}"
+        raise DataError(
+            f"{edges.place(row, column)}: {what}; weights must be positive and finite. "
+            "Correct it, or drop the edge."
+        )
+    return weights
+
+
+def tell_edges(graph: Graph, links: NDArray[np.int64], file: str, notes: list[str]) -> None:
+    loops = int((links[0] == links[1]).sum())
+    again = links.shape[1] - loops - graph.num_edges
+    if loops:
+        notes.append(f"{file}: {loops:,} edges from a node to itself are left out.")
+    if again:
+        notes.append(
+            f"{file}: {again:,} edges repeat another, in the same or the other direction; each counts once."
+        )
+    isolated = int((np.diff(graph.adjacency.indptr) == 0).sum())
+    if isolated:
+        notes.append(f"{isolated:,} nodes have no edge; only their features tell their class.")

@@ -1,0 +1,283 @@
+"""A graph of the user's own: a folder with a table of nodes and a table of edges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from lcgnn.errors import DataError
+from lcgnn.features.cells import as_text, without_gaps
+from lcgnn.features.encoding import Encoding
+from lcgnn.features.table import TableFile, shown
+from lcgnn.graph import UNLABELLED, Features, Graph
+from lcgnn.sources.arrays import holds_arrays, load_arrays
+from lcgnn.sources.loaded import TableGraph as TableGraph
+from lcgnn.sources.loaded import with_features
+from lcgnn.sources.npz import load_npz
+from lcgnn.sources.tables.columns import Columns, Roles
+from lcgnn.sources.tables.edges import node_numbers, read_endpoints, read_weights, tell_edges
+from lcgnn.sources.tables.files import ENDINGS, read_table
+from lcgnn.sources.tables.labels import read_labels, read_split
+
+TABLE_NAMES = ("nodes", "labels", "edges")
+# Ids are kept in an array with room for the longest.
+LONGEST_ID = 256
+# From so few labelled nodes a column that agrees with the label may do so by chance.
+_LEAKAGE_NODES = 8
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Where a graph's tables are and how their columns are named.
+
+    Args:
+        folder: Holds ``nodes`` and ``edges`` as .csv, .tsv or .parquet; instead of ``nodes`` there may be
+            ``labels``, with the id and the label of some of the nodes that the edges name. Or an .npz file.
+        columns: Names of columns that are not to be guessed.
+    """
+
+    folder: str
+    columns: Columns = field(default_factory=Columns)
+
+    @property
+    def name(self) -> str:
+        """What the graph is called: the name of the folder, or of the file without its ending."""
+        path = Path(self.folder).resolve()
+        return (path.stem if self.are_arrays else path.name) or "graph"
+
+    @property
+    def are_arrays(self) -> bool:
+        """Whether it is no folder but an .npz file."""
+        return self.folder.lower().endswith(".npz") and not Path(self.folder).is_dir()
+
+
+def load_tables(tables: Tables) -> TableGraph:
+    """The graph in a folder of tables; DataError says where, what and what to do if it cannot be used.
+
+    A folder of arrays, which needs no reading, and a file of arrays are taken as well.
+    """
+    if holds_arrays(Path(tables.folder)):
+        return _from_arrays(tables)
+    if tables.are_arrays:
+        return load_npz(Path(tables.folder), name=tables.name)
+    return graph_of_tables(find_tables(Path(tables.folder)), tables.columns, tables.name)
+
+
+def graph_of_tables(files: TableFiles, columns: Columns, name: str) -> TableGraph:
+    """The graph in two tables, wherever they come from.
+
+    Args:
+        files: The tables.
+        columns: Names of columns that are not to be guessed.
+        name: What to call the graph.
+    """
+    nodes, notes = files.nodes, files.notes()
+    roles = Roles.of(nodes, files.edges, columns)
+    assert roles.label is not None
+    ids = read_ids(nodes, roles.id)
+    labels, class_names = read_labels(nodes, roles.label, notes)
+    split = read_split(nodes, roles.split, labels, notes)
+    links = read_links(files, roles, ids, notes)
+    encoding, features = _encoded(nodes, roles.features(nodes, columns.ignore), files.complete, notes)
+    if files.complete:
+        _warn_of_leakage(nodes, encoding, labels, roles.label, notes)
+    graph = links.graph(name, labels, class_names, features, notes)
+    return TableGraph(with_features(graph, notes), split, encoding, tuple(notes), roles)
+
+
+def _from_arrays(tables: Tables) -> TableGraph:
+    if tables.columns != Columns():
+        raise DataError(
+            f"{tables.folder} holds arrays, which have no columns to name. Leave the column options out."
+        )
+    graph, split = load_arrays(Path(tables.folder))
+    notes: list[str] = []
+    return TableGraph(with_features(graph, notes), split, Encoding(), tuple(notes))
+
+
+@dataclass(frozen=True, eq=False)
+class TableFiles:
+    """The two tables of a folder.
+
+    Args:
+        nodes: A row a node.
+        edges: A row an edge.
+        complete: Whether ``nodes`` lists all nodes, or only those with a label.
+    """
+
+    nodes: TableFile
+    edges: TableFile
+    complete: bool
+
+    def notes(self) -> list[str]:
+        """What there was to say of the files themselves."""
+        return [*self.nodes.notes, *self.edges.notes]
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """The nodes of a graph and what joins them.
+
+    Args:
+        file: Name of the file of the edges.
+        ids: The names of all nodes; those of the table of nodes come first.
+        ends: (2, M) the edges by the numbers of their nodes.
+        weights: (M,) theirs, if they have any.
+    """
+
+    file: str
+    ids: Any
+    ends: NDArray[np.int64]
+    weights: NDArray[np.float32] | None
+
+    def graph(
+        self,
+        name: str,
+        labels: NDArray[np.int64],
+        class_names: tuple[str, ...],
+        features: Features | None,
+        notes: list[str],
+    ) -> Graph:
+        """The graph with these labels, which may be those of its first nodes only; told is what was merged."""
+        unnamed = np.full(len(self.ids) - labels.size, UNLABELLED)
+        graph = Graph.from_edges(
+            name,
+            self.ends,
+            len(self.ids),
+            np.concatenate([labels, unnamed]),
+            class_names,
+            weights=self.weights,
+            features=features,
+            node_names=_names(self.ids),
+            num_source_links=self.ends.shape[1],
+        )
+        tell_edges(graph, self.ends, self.file, notes)
+        return graph
+
+
+def read_links(files: TableFiles, roles: Roles, ids: Any, notes: list[str]) -> Links:
+    """The edges among the nodes with these ids, and the nodes that only they name if the table is not complete."""
+    edges, columns = files.edges, (roles.source, roles.target)
+    ends = [read_endpoints(edges, name) for name in columns]
+    if not files.complete:
+        ids = pc.unique(pa.chunked_array([*ids.chunks, *ends[0].chunks, *ends[1].chunks], pa.string()))
+        _check_ids_fit(edges, ids)
+    numbers = node_numbers(edges, columns, ends, files.nodes, ids)
+    weights = read_weights(edges, roles.weight, set(columns), notes)
+    return Links(edges.path.name, ids, numbers, weights)
+
+
+def find_tables(folder: Path) -> TableFiles:
+    """The tables of nodes and edges in a folder; DataError if there are none, or too many."""
+    if not folder.is_dir():
+        what = "is not a folder" if folder.exists() else "does not exist"
+        raise DataError(
+            f"{folder} {what}. Give a folder with nodes.csv and edges.csv, or make one: lcgnn init DIR"
+        )
+    edges = _one_file(folder, "edges")
+    nodes, labels = _one_file(folder, "nodes"), _one_file(folder, "labels")
+    if edges is None:
+        raise DataError(
+            f"{folder} has no edges.csv (or .tsv, .parquet). Add it, with the columns source and target."
+        )
+    if nodes is not None and labels is not None:
+        raise DataError(f"{folder} has both {nodes.name} and {labels.name}. Put the labels into {nodes.name}.")
+    if nodes is None and labels is None:
+        raise DataError(
+            f"{folder} has no nodes.csv (or .tsv, .parquet). Add it, with the columns id, label and any features, "
+            "or labels.csv with id and label alone."
+        )
+    listed = nodes or labels
+    assert listed is not None
+    return TableFiles(read_table(listed, multiline=True), read_table(edges), nodes is not None)
+
+
+def _one_file(folder: Path, stem: str) -> Path | None:
+    found = [path for ending in ENDINGS if (path := folder / f"{stem}{ending}").is_file()]
+    if len(found) > 1:
+        raise DataError(f"{folder} has both {found[0].name} and {found[1].name}. Remove one of them.")
+    return found[0] if found else None
+
+
+def read_ids(nodes: TableFile, column: str) -> Any:
+    """The ids as text, each once and none missing."""
+    ids = as_text(nodes.column(column))
+    if ids.null_count:
+        row = pc.index(ids.is_null(), True).as_py()
+        raise DataError(f"{nodes.place(row, column)}: the id is missing. Give every node an id.")
+    encoded = ids.combine_chunks().dictionary_encode()
+    if len(encoded.dictionary) < len(ids):
+        _refuse_duplicate(nodes, column, encoded.indices.to_numpy(), ids)
+    _check_ids_fit(nodes, ids)
+    return ids
+
+
+def _refuse_duplicate(nodes: TableFile, column: str, codes: NDArray[np.int32], ids: Any) -> None:
+    seen, first = np.unique(codes, return_index=True)
+    rows = np.setdiff1d(np.arange(codes.size), first)
+    row = int(rows[0])
+    before = int(first[np.searchsorted(seen, codes[row])])
+    more = f" ({rows.size:,} ids are repeated)" if rows.size > 1 else ""
+    raise DataError(
+        f"{nodes.place(row, column)}: node {shown(ids[row].as_py())} was there before, in row {before + 1} of the "
+        f"table{more}. Keep one line a node."
+    )
+
+
+def _check_ids_fit(file: TableFile, ids: Any) -> None:
+    longest = pc.max(pc.utf8_length(ids)).as_py() or 0
+    if longest > LONGEST_ID:
+        raise DataError(
+            f"{file.path}: an id has {longest:,} characters; at most {LONGEST_ID} are possible. "
+            f"Is it the right column? Say which with {file.option('id')}."
+        )
+    if pc.any(pc.match_substring(ids, "\0")).as_py():
+        raise DataError(f"{file.path}: an id holds a zero byte. Remove it.")
+
+
+def _names(ids: Any) -> NDArray[np.str_]:
+    return np.array(
+        ids.to_numpy(zero_copy_only=False) if isinstance(ids, pa.Array) else ids.to_numpy(), dtype=np.str_
+    )
+
+
+def _encoded(
+    nodes: TableFile, names: tuple[str, ...], complete: bool, notes: list[str]
+) -> tuple[Encoding, Features | None]:
+    if not complete:
+        if names:
+            notes.append(f"{nodes.path.name}: not used: {', '.join(shown(name) for name in names[:8])}.")
+        return Encoding(), None
+    encoding, told = Encoding.fit(nodes, names)
+    notes += told
+    # What was missing has been told by now.
+    return encoding, encoding.apply(nodes)[0] if encoding.columns else None
+
+
+def _warn_of_leakage(
+    nodes: TableFile, encoding: Encoding, labels: NDArray[np.int64], label_column: str, notes: list[str]
+) -> None:
+    """Warn of feature columns that are the label again: one value for every class, and another for each."""
+    labelled = np.flatnonzero(labels >= 0)
+    if labelled.size < _LEAKAGE_NODES:
+        return
+    classes = labels[labelled]
+    for column in encoding.columns:
+        cells = without_gaps(nodes.column(column.name)).take(pa.array(labelled))
+        codes = cells.combine_chunks().dictionary_encode().indices
+        if codes.null_count:
+            continue
+        values = codes.to_numpy().astype(np.int64)
+        pairs = np.unique(values * (classes.max() + 1) + classes).size
+        if pairs == np.unique(values).size == np.unique(classes).size:
+            notes.append(
+                f"Warning: {nodes.path.name}, column {shown(column.name)} says the same as {shown(label_column)} "
+                f"on all {labelled.size:,} labelled nodes. If it would not be known for a new node, leave it out: "
+                f"{nodes.option('ignore', column.name)}"
+            )

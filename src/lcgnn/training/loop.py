@@ -1,0 +1,292 @@
+"""The one training loop: epochs, selection, early stopping, checkpoints, progress.
+
+A method trains in one phase or several; each is a call of ``Trainer.run`` on the same network. The loop knows
+networks and objectives only by their contracts.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lcgnn.compute.kernels.adam import Adam
+from lcgnn.compute.kernels.dropout import derive_key
+from lcgnn.compute.placement.ranks import ALONE, Ranks
+from lcgnn.compute.sparse import GraphTensors
+from lcgnn.errors import ConfigError
+from lcgnn.networks.network import Network
+from lcgnn.networks.reach_passes import narrowest_passes
+from lcgnn.training.checkpoint import Checkpoint, CheckpointFile, Outcome
+from lcgnn.training.objectives import Objective
+
+Selection = Literal["accuracy", "loss", "both", "stopped", "last"]
+SELECTIONS: tuple[Selection, ...] = ("accuracy", "loss", "both", "stopped", "last")
+
+
+@dataclass(frozen=True)
+class Phase:
+    """How long and how to train, and which epoch to keep.
+
+    Args:
+        name: Of the phase, for progress and records.
+        epochs: At most so many.
+        learning_rate: Adam's.
+        weight_decay: L2 penalty.
+        selection: Keep the epoch with the highest validation accuracy (ties to the lower loss), the one with
+            the lowest validation loss, the latest that no epoch before it beats in either of the two ("both"),
+            the one at which early stopping stopped, or the last one, which reads no validation label.
+        stop_window: Stop when the validation loss exceeds its mean over this many epochs before. 0 never stops.
+        stop_after: The epochs before ``stop_window`` may stop anything; None for half of all epochs.
+        patience: Stop after so many epochs in a row in which neither the highest validation accuracy nor the
+            lowest validation loss so far improved. 0 never stops.
+        decayed: Names of the parameters that weight decay applies to; None for all.
+    """
+
+    name: str
+    epochs: int
+    learning_rate: float
+    weight_decay: float
+    selection: Selection
+    stop_window: int = 0
+    stop_after: int | None = None
+    patience: int = 0
+    decayed: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.epochs < 1:
+            raise ConfigError(f"The {self.name} phase needs at least one epoch, not {self.epochs}.")
+        if self.selection not in SELECTIONS:
+            raise ConfigError(f"Selection is {self.selection!r}; it can be {', '.join(SELECTIONS)}.")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run stands; passed to the progress callback after every epoch."""
+
+    phase: str
+    epoch: int
+    epochs: int
+    loss: float
+    validation_accuracy: float | None
+
+
+class Trainer:
+    """Trains one network on one graph, phase after phase, and can continue from where it was killed.
+
+    Args:
+        network: Trained in place.
+        graph: What it is trained on.
+        validation: (V,) nodes that choose the epoch; may be empty if every phase keeps the last one.
+        seed: Determines all dropout masks.
+        checkpoint: Where to save the state every so often, and where to continue from if it is there.
+        first_phase: Where to save the state after the first phase, and where to begin from if it is there: for
+            runs that differ only in what follows.
+        progress: Called after every epoch.
+        ranks: The processes that hold the rest of the graph.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        graph: GraphTensors,
+        validation: Tensor,
+        seed: int,
+        *,
+        checkpoint: CheckpointFile | None = None,
+        first_phase: CheckpointFile | None = None,
+        progress: Callable[[Progress], None] | None = None,
+        ranks: Ranks = ALONE,
+    ) -> None:
+        self.network = network
+        self.graph = graph
+        self.validation = validation
+        self.ranks = ranks
+        self.num_validation = ranks.total(validation.shape[0])
+        self.seed = seed
+        self.seconds = 0.0
+        self._progress = progress
+        self._checkpoint = checkpoint
+        self._first_phase = first_phase
+        self._finished: list[Outcome] = []
+        self._resumed = (checkpoint and checkpoint.load()) or (first_phase and first_phase.load())
+        if self._resumed:
+            self.seconds = self._resumed.seconds
+
+    def run(self, phase: Phase, objective: Objective) -> Outcome:
+        """Train until the phase ends; the network is left with the last epoch's parameters."""
+        started = time.perf_counter() - self.seconds
+        loop = Loop(self, phase, objective)
+        if self._resumed:
+            if len(self._finished) < len(self._resumed.finished):
+                self._finished.append(self._resumed.finished[len(self._finished)])
+                return self._finished[-1]
+            loop.restore(self._resumed)
+            self._resumed = None
+        elif self._first_phase and len(self._finished) == 1:
+            self._first_phase.save(loop.checkpoint())
+        while loop.step():
+            if self._checkpoint and self._checkpoint.due():
+                self.seconds = time.perf_counter() - started
+                self._checkpoint.save(loop.checkpoint())
+        self.seconds = time.perf_counter() - started
+        self._finished.append(loop.outcome())
+        return self._finished[-1]
+
+
+class Loop:
+    """One phase under way. Epoch e is the state after e optimiser steps.
+
+    A forward pass serves twice: its part without dropout is the validation pass of the epoch before.
+    """
+
+    def __init__(self, trainer: Trainer, phase: Phase, objective: Objective) -> None:
+        self.trainer, self.phase, self.objective = trainer, phase, objective
+        self.network = trainer.network
+        self.validates = phase.selection != "last"
+        if self.validates and not trainer.num_validation:
+            raise ConfigError(
+                f"Selection by validation {phase.selection} needs validation nodes, and the split has none. "
+                "Use selection 'last'."
+            )
+        self.parameters = dict(self.network.named_parameters())
+        self.passes = narrowest_passes(
+            self.network,
+            trainer.graph,
+            objective.loss_reads(),
+            objective.scores_read(trainer.validation if self.validates else trainer.validation[:0]),
+        )
+        self.optimizer = Adam(self.parameters, phase.learning_rate, _weight_decay(self.parameters, phase))
+        self.epoch = 0
+        self.last_loss = float("nan")
+        self.curve: list[tuple[float, float, float]] = []
+        self.best_epoch = 0
+        self.best_state: dict[str, Tensor] = {}
+        self.watch = _Watch()
+
+    def step(self) -> bool:
+        """Validate the current epoch and, unless the phase ends here, take one optimiser step."""
+        self.passes.begin()
+        if self.epoch:
+            self._record()
+        if self.epoch == self.phase.epochs or self._stops_early():
+            if not self.validates:
+                self._keep()
+            return False
+        key = derive_key(self.trainer.seed, self.phase.name, self.epoch)
+        self.last_loss, gradient = self.objective.loss_and_gradient(self.passes.train(key))
+        self.passes.backward(gradient)
+        self.trainer.ranks.sum_gradients(self.parameters.values())
+        self.optimizer.step()
+        self.epoch += 1
+        return True
+
+    def _record(self) -> None:
+        validation_loss = accuracy = float("nan")
+        if self.validates:
+            validation_loss, correct = self.objective.scores(self.passes.validate(), self.trainer.validation)
+            accuracy = correct / self.trainer.num_validation
+        self.curve.append((self.last_loss, validation_loss, accuracy))
+        self.watch.add(validation_loss, accuracy)
+        if self.validates and self._improves():
+            self._keep()
+        if self.trainer._progress:
+            self.trainer._progress(
+                Progress(
+                    self.phase.name,
+                    self.epoch,
+                    self.phase.epochs,
+                    self.last_loss,
+                    accuracy if self.validates else None,
+                )
+            )
+
+    def _improves(self) -> bool:
+        if not self.best_epoch:
+            return True
+        _, loss, accuracy = self.curve[-1]
+        _, best_loss, best_accuracy = self.curve[self.best_epoch - 1]
+        if self.phase.selection == "stopped":
+            return True
+        if self.phase.selection == "loss":
+            return loss < best_loss
+        if self.phase.selection == "both":
+            return self.watch.unbeaten
+        return (accuracy, -loss) > (best_accuracy, -best_loss)
+
+    def _keep(self) -> None:
+        self.best_epoch = self.epoch
+        self.best_state = {name: value.detach().clone() for name, value in self.parameters.items()}
+
+    def _stops_early(self) -> bool:
+        if self.phase.patience and self.watch.stale >= self.phase.patience:
+            return True
+        window = self.phase.stop_window
+        after = self.phase.epochs // 2 if self.phase.stop_after is None else self.phase.stop_after
+        if not self.validates or not window or self.epoch <= max(after, window):
+            return False
+        before = [loss for _, loss, _ in self.curve[-window - 1 : -1]]
+        return self.curve[-1][1] > sum(before) / len(before)
+
+    def outcome(self) -> Outcome:
+        return Outcome(self.phase.name, self.best_epoch, self.best_state, np.array(self.curve))
+
+    def checkpoint(self) -> Checkpoint:
+        """Everything that the rest of the run depends on."""
+        return Checkpoint(
+            seconds=self.trainer.seconds,
+            finished=self.trainer._finished,
+            epoch=self.epoch,
+            last_loss=self.last_loss,
+            parameters={name: value.detach() for name, value in self.parameters.items()},
+            moments=self.optimizer.moments(),
+            current=self.outcome(),
+        )
+
+    @torch.no_grad()
+    def restore(self, saved: Checkpoint) -> None:
+        """Continue from a checkpoint of this phase as if nothing had happened."""
+        self.epoch, self.last_loss = saved.epoch, saved.last_loss
+        for name, parameter in self.parameters.items():
+            parameter.copy_(saved.parameters[name])
+        self.optimizer.restore(saved.epoch, saved.moments)
+        self.best_epoch, self.best_state = saved.current.best_epoch, saved.current.best_state
+        self.curve = [(row[0], row[1], row[2]) for row in saved.current.history.tolist()]
+        self.watch = _Watch()
+        for _, validation_loss, accuracy in self.curve:
+            self.watch.add(validation_loss, accuracy)
+
+
+class _Watch:
+    """The best validation scores so far, and for how many epochs they have stood.
+
+    An epoch without validation (NaN) improves nothing and counts for nothing.
+    """
+
+    def __init__(self) -> None:
+        self.lowest_loss, self.highest_accuracy = float("inf"), 0.0
+        self.stale = 0
+        self.unbeaten = False
+
+    def add(self, loss: float, accuracy: float) -> None:
+        """Take in an epoch; ``unbeaten`` says whether no epoch before it was better in either score."""
+        self.unbeaten = loss <= self.lowest_loss and accuracy >= self.highest_accuracy
+        improved = loss < self.lowest_loss or accuracy > self.highest_accuracy
+        self.stale = 0 if improved or math.isnan(loss) else self.stale + 1
+        self.lowest_loss = min(self.lowest_loss, loss)
+        self.highest_accuracy = max(self.highest_accuracy, accuracy)
+
+
+def _weight_decay(parameters: Mapping[str, Tensor], phase: Phase) -> dict[str, float]:
+    """The weight decay of every parameter."""
+    decayed = parameters.keys() if phase.decayed is None else set(phase.decayed)
+    unknown = decayed - parameters.keys()
+    if unknown:
+        raise ConfigError(f"Weight decay names {sorted(unknown)}; the network has {', '.join(parameters)}.")
+    return {name: phase.weight_decay if name in decayed else 0.0 for name in parameters}

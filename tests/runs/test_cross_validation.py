@@ -1,0 +1,164 @@
+"""Cross-validation on a small folder of tables: what is held out, what is kept, what is said."""
+
+import csv
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lcgnn.errors import ConfigError
+from lcgnn.runs.board import temporary_board
+from lcgnn.runs.cross_validation import CrossValidation, FoldRun, plan_cross_validation
+from lcgnn.runs.run import Run
+from lcgnn.runs.session import Session, plan
+from lcgnn.runs.spec import RunSpec, SplitSpec
+from lcgnn.sources.tables.reading import Tables
+
+SETTINGS = {"selection": "last", "base_epochs": 40, "epochs": 20}
+
+
+def write_rings(folder: Path, labels_per_class: int = 12, *, test: int = 0) -> Tables:
+    """Two rings of 60 nodes each, one a class, whose one number tells most of them apart."""
+    folder.mkdir()
+    generator = np.random.default_rng(0)
+    with (folder / "nodes.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", "label", "split", "number"])
+        for node in range(120):
+            part = (
+                "train" if node % 60 < labels_per_class else "test" if node % 60 < labels_per_class + test else ""
+            )
+            label = "left" if node < 60 else "right"
+            number = generator.normal(0 if node < 60 else 1.5)
+            writer.writerow([node, label if part else "", part, f"{number:.3f}"])
+    rings = [(start + i, start + (i + 1) % 60) for start in (0, 60) for i in range(60)]
+    with (folder / "edges.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([("source", "target"), *rings])
+    return Tables(str(folder))
+
+
+@pytest.fixture(scope="module")
+def rings(tmp_path_factory: pytest.TempPathFactory) -> RunSpec:
+    tables = write_rings(tmp_path_factory.mktemp("tables") / "rings")
+    return RunSpec("rings", "lc-gcn", 0, SETTINGS, SplitSpec(), tables)
+
+
+def planned(spec: RunSpec, asked: int | None, folder: Path) -> CrossValidation:
+    found, told = plan_cross_validation(spec, asked, folder, "cpu", 1)
+    assert found is not None
+    assert not told
+    return found
+
+
+def carried_out(found: CrossValidation) -> list[dict[str, Any]]:
+    with temporary_board(found.used) as board:
+        return [result for _, result in found.run(board)]
+
+
+def test_a_fold_is_fitted_like_the_run_and_predicts_what_it_has_not_seen(rings: RunSpec, tmp_path: Path) -> None:
+    found = planned(rings, 4, tmp_path)
+    results = carried_out(found)
+    graph, split = Run(rings).data
+    assert sorted(node for result in results for node in result["nodes"]) == sorted(split.train.tolist())
+    for result in results:
+        part = dataclasses.replace(split, train=np.setdiff1d(split.train, result["nodes"]))
+        reference = rings.create_method().fit(graph, part, seed=0).label_distribution
+        np.testing.assert_allclose(result["probabilities"], reference[result["nodes"]], rtol=1e-6)
+    assessment = found.assess(results)
+    hits = [
+        np.argmax(row) == graph.labels[node]
+        for result in results
+        for node, row in zip(result["nodes"], result["probabilities"], strict=True)
+    ]
+    assert assessment.overall.accuracy == pytest.approx(np.mean(hits))
+    assert (assessment.folds, assessment.of_folds, assessment.given) == (4, 4, 24)
+
+
+def test_the_order_in_which_folds_finish_does_not_matter(rings: RunSpec, tmp_path: Path) -> None:
+    found = planned(rings, 3, tmp_path)
+    results = carried_out(found)
+    assert found.assess(results) == found.assess(results[::-1])
+
+
+def test_a_fold_that_is_done_is_not_repeated_and_a_damaged_one_is(rings: RunSpec, tmp_path: Path) -> None:
+    found = planned(rings, 3, tmp_path)
+    before = carried_out(found)
+    kept, broken = tmp_path / "fold-1.json", tmp_path / "fold-2.json"
+    written = kept.stat().st_mtime_ns
+    broken.write_text(broken.read_text()[:50])
+    after = carried_out(found)
+    assert [result["probabilities"] for result in after] == [result["probabilities"] for result in before]
+    assert kept.stat().st_mtime_ns == written
+    assert json.loads(broken.read_text())["fold"] == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["fold-1.json", "fold-2.json", "fold-3.json"]
+
+
+def test_the_folds_of_another_number_are_other_runs(rings: RunSpec) -> None:
+    assert FoldRun(rings, 0, 3).identity != FoldRun(rings, 0, 4).identity != Run(rings).identity
+
+
+def test_ten_folds_are_usual_and_never_more_than_labels_of_a_class(rings: RunSpec, tmp_path: Path) -> None:
+    assert planned(rings, None, tmp_path).count == 10
+    assert planned(rings, 100, tmp_path).count == 12
+
+
+def test_a_test_part_makes_the_estimate_unnecessary_unless_asked_for(tmp_path: Path) -> None:
+    spec = RunSpec("t", "lc-gcn", 0, SETTINGS, SplitSpec(), write_rings(tmp_path / "t", test=5))
+    assert plan_cross_validation(spec, None, tmp_path, "cpu", 1) == (None, [])
+    assert planned(spec, 3, tmp_path).count == 3
+
+
+def test_many_labels_need_only_some_of_the_folds(rings: RunSpec, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("lcgnn.runs.cross_validation._ENOUGH_LABELS", 7)
+    found = planned(rings, None, tmp_path)
+    assert (found.used, found.count) == (3, 10)
+    assert planned(rings, 10, tmp_path).used == 10
+
+
+def test_a_large_graph_is_told_what_it_would_take(rings: RunSpec, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("lcgnn.runs.cross_validation._FOLDS_BY_SIZE", ((10, 10), (10_000, 5)))
+    assert planned(rings, None, tmp_path).count == 5
+    monkeypatch.setattr("lcgnn.runs.cross_validation._FOLDS_BY_SIZE", ((10, 10),))
+    found, told = plan_cross_validation(rings, None, tmp_path, "cpu", 1)
+    assert found is None
+    assert "--folds 5" in told[0]
+    assert planned(rings, 5, tmp_path).count == 5
+
+
+def test_labels_of_which_none_can_be_held_out_are_told(tmp_path: Path) -> None:
+    spec = RunSpec("t", "lc-gcn", 0, SETTINGS, SplitSpec(), write_rings(tmp_path / "t", labels_per_class=1))
+    found, told = plan_cross_validation(spec, None, tmp_path, "cpu", 1)
+    assert found is None
+    assert "no class has two labels" in told[0]
+
+
+@pytest.mark.parametrize("folds", [-1, 1])
+def test_an_impossible_number_of_folds_is_refused(rings: RunSpec, tmp_path: Path, folds: int) -> None:
+    with pytest.raises(ConfigError, match=f"number of folds cannot be {folds}"):
+        plan_cross_validation(rings, folds, tmp_path, "cpu", 1)
+
+
+def session_of(tables: Tables, folder: Path, **options: Any) -> Session:
+    return plan(tables.name, "lc-gcn", tables=tables, folder=folder, workers=1, **options)
+
+
+def test_a_validation_part_is_held_out_on_request(rings: RunSpec, tmp_path: Path) -> None:
+    assert rings.tables is not None
+    found = session_of(rings.tables, tmp_path / "run", validation=0.25)
+    assert found.configuration["settings"]["selection"] == "accuracy"
+    assert found.configuration["split"]["validation"] == 0.25
+    assert "6 of 24 training labels are held out to choose the epoch; --validation 0" in " ".join(found.notes)
+
+
+def test_many_labels_spare_a_tenth_for_validation(rings: RunSpec, tmp_path: Path, monkeypatch: Any) -> None:
+    assert rings.tables is not None
+    assert "validation" not in session_of(rings.tables, tmp_path / "a").configuration["split"]
+    monkeypatch.setattr("lcgnn.runs.session._MANY_LABELS", 12)
+    assert session_of(rings.tables, tmp_path / "b").configuration["split"]["validation"] == 0.1
+    for number, unless in enumerate(({"validation": 0.0}, {"settings": {"selection": "last"}})):
+        found = session_of(rings.tables, tmp_path / f"c{number}", **unless)
+        assert found.configuration["settings"]["selection"] == "last"
+        assert "validation" not in found.configuration["split"]

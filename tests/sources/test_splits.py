@@ -1,0 +1,154 @@
+import numpy as np
+import pytest
+
+from lcgnn.errors import ConfigError, DataError
+from lcgnn.graph import Graph, Split
+from lcgnn.sources.splits import first_per_class, folds, random_split, with_validation
+
+NO_EDGES = np.empty((2, 0), dtype=np.int64)
+
+
+def graph_with(labels) -> Graph:
+    return Graph.from_edges("small", NO_EDGES, len(labels), np.array(labels), ("a", "b"))
+
+
+def test_the_first_training_nodes_of_every_class_are_kept_in_node_order():
+    graph = graph_with([0, 0, 1, 0, 1, 1, 0, 1])
+    split = Split(np.array([5, 4, 3, 2, 1, 0]), np.array([6]), np.array([7]), "public")
+    fewer = first_per_class(graph, split, 2)
+    np.testing.assert_array_equal(fewer.train, [0, 1, 2, 4])
+    np.testing.assert_array_equal(fewer.validation, split.validation)
+    np.testing.assert_array_equal(fewer.test, split.test)
+    assert fewer.name == "public, first 2 per class"
+
+
+@pytest.mark.parametrize("labels_per_class", [5, 10, 15, 20])
+def test_cora_keeps_so_many_labels_of_each_of_its_seven_classes(cora, labels_per_class):
+    graph, split = cora
+    fewer = first_per_class(graph, split, labels_per_class)
+    assert np.bincount(graph.labels[fewer.train]).tolist() == [labels_per_class] * 7
+    assert set(fewer.train) <= set(split.train)
+
+
+def test_fewer_labels_are_part_of_more_labels(cora):
+    graph, split = cora
+    five, ten = (first_per_class(graph, split, number) for number in (5, 10))
+    assert set(five.train) < set(ten.train)
+
+
+def test_more_labels_than_a_class_has_are_refused_with_the_class_and_both_numbers(cora):
+    graph, split = cora
+    with pytest.raises(DataError, match="class 'Theory' has 20 training labels, but 21 per class were asked"):
+        first_per_class(graph, split, 21)
+    with pytest.raises(DataError, match="class 'b' has 1 labels, but 2 per class were asked"):
+        random_split(graph_with([0, 0, 0, 1]), labels_per_class=2, num_validation=0, num_test=0, seed=0)
+
+
+@pytest.mark.parametrize("labels_per_class", [0, -1])
+def test_less_than_one_label_per_class_is_refused(labels_per_class):
+    with pytest.raises(DataError, match="Ask for 1 or more"):
+        random_split(graph_with([0, 1]), labels_per_class=labels_per_class, seed=0)
+
+
+def test_a_random_split_has_the_sizes_asked_for(cora):
+    graph, _ = cora
+    split = random_split(graph, labels_per_class=5, seed=1)
+    assert np.bincount(graph.labels[split.train]).tolist() == [5] * 7
+    assert (split.validation.size, split.test.size) == (500, 1000)
+    assert split.name == "random, 5 per class, seed 1"
+    split.check(graph)
+
+
+def test_a_random_split_is_the_same_for_the_same_seed_and_another_for_another(cora):
+    graph, _ = cora
+    one, same, other = (random_split(graph, labels_per_class=5, seed=seed) for seed in (1, 1, 2))
+    assert one.checksum == same.checksum
+    assert one.checksum != other.checksum
+
+
+def test_a_random_split_never_names_an_unlabelled_node(citeseer):
+    graph, _ = citeseer
+    everything = graph.labelled.size - 6 * 20 - 500
+    split = random_split(graph, labels_per_class=20, num_test=everything, seed=0)
+    together = np.sort(np.concatenate([split.train, split.validation, split.test]))
+    np.testing.assert_array_equal(together, graph.labelled)
+
+
+def test_too_few_labelled_nodes_for_validation_and_test_are_told_with_the_numbers():
+    graph = graph_with([0, 0, 1, 1, -1, -1])
+    with pytest.raises(DataError, match=r"1 validation and 2 test .* after 2 training nodes 2 labelled nodes"):
+        random_split(graph, labels_per_class=1, num_validation=1, num_test=2, seed=0)
+
+
+def test_a_random_split_may_do_without_validation_and_test():
+    split = random_split(graph_with([0, 1]), labels_per_class=1, num_validation=0, num_test=0, seed=0)
+    assert split.train.tolist() == [0, 1]
+    assert split.validation.size == split.test.size == 0
+
+
+NONE = np.empty(0, dtype=np.int64)
+
+
+def test_every_label_is_held_out_once_and_classes_are_spread_evenly():
+    graph = graph_with([0] * 13 + [1] * 8 + [-1] * 4)
+    whole = Split(np.arange(21), NONE, NONE, "all")
+    parts = folds(graph, whole, 5)
+    assert sorted(np.concatenate([part.test for part in parts]).tolist()) == list(range(21))
+    for part in parts:
+        assert sorted([*part.train, *part.test]) == list(range(21))
+    held_out = [np.bincount(graph.labels[part.test]).tolist() for part in parts]
+    assert held_out == [[3, 2], [3, 2], [3, 2], [2, 1], [2, 1]]
+    assert [part.name for part in parts][:2] == ["all, fold 1 of 5", "all, fold 2 of 5"]
+
+
+def test_the_only_label_of_a_class_is_always_trained_on():
+    graph = graph_with([0, 0, 0, 1])
+    parts = folds(graph, Split(np.arange(4), NONE, NONE), 10)
+    assert len(parts) == 3
+    assert all(3 in part.train for part in parts)
+
+
+def test_labels_that_cannot_be_held_out_make_no_folds():
+    assert folds(graph_with([0, 1]), Split(np.array([0, 1]), NONE, NONE), 10) == []
+
+
+def test_folds_depend_on_the_labels_and_not_on_their_order():
+    graph = graph_with([0, 1] * 10)
+    one = folds(graph, Split(np.arange(20), NONE, NONE), 4)
+    other = folds(graph, Split(np.arange(20)[::-1], NONE, NONE), 4)
+    for first, second in zip(one, other, strict=True):
+        np.testing.assert_array_equal(first.test, second.test)
+
+
+def test_validation_nodes_stay_what_they_are_in_every_fold():
+    graph = graph_with([0, 1] * 6)
+    parts = folds(graph, Split(np.arange(8), np.arange(8, 12), NONE), 2)
+    assert all(part.validation.tolist() == [8, 9, 10, 11] for part in parts)
+
+
+def test_a_single_fold_is_refused():
+    with pytest.raises(ConfigError, match="at least 2"):
+        folds(graph_with([0, 1]), Split(np.array([0, 1]), NONE, NONE), 1)
+
+
+def test_a_validation_part_has_its_share_of_every_class():
+    graph = graph_with([0] * 20 + [1] * 10)
+    split = with_validation(graph, Split(np.arange(30), NONE, NONE, "all given labels"), 0.2)
+    assert np.bincount(graph.labels[split.validation]).tolist() == [4, 2]
+    assert sorted([*split.train, *split.validation]) == list(range(30))
+    assert split.name == "all given labels, 20% of them for validation"
+
+
+def test_a_validation_part_leaves_every_class_a_label():
+    graph = graph_with([0] * 20 + [1])
+    assert 20 in with_validation(graph, Split(np.arange(21), NONE, NONE), 0.9).train
+
+
+@pytest.mark.parametrize(
+    ("share", "validation", "message"),
+    [(1.0, NONE, "between 0 and 1"), (0.1, np.array([3]), "already"), (0.1, NONE, "less than one of any class")],
+)
+def test_an_impossible_validation_part_is_refused(share, validation, message):
+    graph = graph_with([0, 0, 1, 1])
+    with pytest.raises(ConfigError, match=message):
+        with_validation(graph, Split(np.array([0, 1, 2]), validation, NONE), share)
