@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ from scipy.sparse import csr_array
 from lcgnn.errors import DataError
 from lcgnn.files import folder_written_atomically, write_json
 from lcgnn.graph import Features, Graph, Split
+from lcgnn.sources.loaded import Loaded, with_features
+from lcgnn.sources.source import FileSource, Known, Progress, check_without_columns
 
 FORMAT = "lcgnn arrays 1"
 DESCRIPTION = "graph.json"
@@ -161,3 +164,24 @@ def _features(folder: Path, num_nodes: int, num_features: int) -> Features | Non
     if (folder / "features_indptr.npy").exists():
         return _matrix(folder, "features_", "data", (num_nodes, num_features))
     return None
+
+
+@dataclass(frozen=True)
+class ArrayFolder(FileSource):
+    """A graph in a folder of plain arrays."""
+
+    def load(self, progress: Progress | None = None) -> Loaded:  # noqa: ARG002
+        graph, split = load_arrays(Path(self.path))
+        notes: list[str] = []
+        made_of_edges = graph.features is None
+        return Loaded(with_features(graph, notes), split, tuple(notes), made_of_edges=made_of_edges)
+
+    def load_known(self, known: Known, progress: Progress | None = None) -> Loaded:
+        check_without_columns(known, self.path)
+        loaded = self.load(progress)
+        if loaded.graph.class_names != known.class_names:
+            raise DataError(
+                f"{self.path} has other classes than the model, whose are {', '.join(known.class_names[:8])}. "
+                f"Train on it: lcgnn train {self.path}"
+            )
+        return loaded

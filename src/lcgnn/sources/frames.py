@@ -11,9 +11,10 @@ import pyarrow as pa
 
 from lcgnn.errors import InputError
 from lcgnn.features.table import TableFile
+from lcgnn.sources.loaded import Loaded
 from lcgnn.sources.tables.columns import Columns
 from lcgnn.sources.tables.files import plain
-from lcgnn.sources.tables.reading import TableFiles, TableGraph, graph_of_tables
+from lcgnn.sources.tables.reading import TableFiles, graph_of_tables
 
 
 def from_frames(
@@ -27,10 +28,10 @@ def from_frames(
     weight: str | None = None,
     ignore: Iterable[str] = (),
     name: str = "graph",
-) -> TableGraph:
+) -> Loaded:
     """The graph in two data frames, of pandas, polars or pyarrow, made as from the same tables in files.
 
-    Every column of the nodes that is not its id, label or split becomes features; see `TableGraph` for what comes
+    Every column of the nodes that is not its id, label or split becomes features; see `Loaded` for what comes
     out. The index of a pandas frame is not read: ``frame.reset_index()`` makes a column of it.
 
     Args:

@@ -11,10 +11,9 @@ from scipy.sparse import issparse
 
 from lcgnn.errors import InputError
 from lcgnn.features.cells import GAPS
-from lcgnn.features.encoding import Encoding
 from lcgnn.graph import UNLABELLED, Features, Graph, Split
 from lcgnn.sources.links import EdgeList, links_of
-from lcgnn.sources.loaded import TableGraph, with_features
+from lcgnn.sources.loaded import Loaded, with_features
 
 _NUMBER = (bool, int, float, np.generic)
 # What says "no label" among labels that are text.
@@ -29,7 +28,7 @@ def from_arrays(
     class_names: Iterable[str] | None = None,
     node_names: Any = None,
     name: str = "graph",
-) -> TableGraph:
+) -> Loaded:
     """The graph in arrays; all labels are for training.
 
     Args:
@@ -46,7 +45,8 @@ def from_arrays(
     links = adjacency if isinstance(adjacency, EdgeList) else links_of(adjacency, numbers.size)
     notes = list(links.notes)
     graph = graph_of(name, links, numbers, [str(text) for text in classes], features, node_names)
-    return TableGraph(with_features(graph, notes), all_labels(graph), Encoding(), tuple(notes))
+    split, made_of_edges = all_labels(graph), graph.features is None
+    return Loaded(with_features(graph, notes), split, tuple(notes), made_of_edges=made_of_edges)
 
 
 def graph_of(

@@ -1,32 +1,34 @@
-"""What every way of reading a user's own graph gives: the graph, and what there is to know of how it was read."""
+"""What every way in gives: a graph, which labels are for what, and what there is to know of how it was read."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from lcgnn.features.encoding import Encoding
 from lcgnn.features.structure import with_structural_features
 from lcgnn.graph import Graph, Split
-from lcgnn.sources.tables.columns import Roles
+
+if TYPE_CHECKING:
+    from lcgnn.sources.tables.form import TableForm
 
 
 @dataclass(frozen=True, eq=False)
-class TableGraph:
-    """A graph of the user's own.
+class Loaded:
+    """A graph that came in.
 
     Args:
         graph: The graph.
-        split: All given labels for training, or what the source says: a ``split`` column, or masks.
-        encoding: How the feature columns became features; empty if they are numbers already, or made of the edges.
+        split: A benchmark's own, or what the source says (a ``split`` column, masks), or all labels for training.
         notes: What was guessed, merged, filled or left out, a sentence each.
-        roles: Which column is what; None for a graph that has no columns.
+        form: How tables became the graph, for a model that is to read others like them; None if there were none.
+        made_of_edges: Whether the features were made from the edges, so that they mean nothing in another graph.
     """
 
     graph: Graph
     split: Split
-    encoding: Encoding
-    notes: tuple[str, ...]
-    roles: Roles | None = None
+    notes: tuple[str, ...] = ()
+    form: TableForm | None = None
+    made_of_edges: bool = False
 
 
 def with_features(graph: Graph, notes: list[str]) -> Graph:

@@ -12,8 +12,9 @@ from lcgnn.errors import InputError
 from lcgnn.features.table import shown
 from lcgnn.sources.frames import table_of
 from lcgnn.sources.links import is_networkx
+from lcgnn.sources.loaded import Loaded
 from lcgnn.sources.tables.columns import Columns
-from lcgnn.sources.tables.reading import TableFiles, TableGraph, graph_of_tables
+from lcgnn.sources.tables.reading import TableFiles, graph_of_tables
 
 # Names for the two tables that no attribute is likely to have.
 _ID, _SOURCE, _TARGET = "(node)", "(source)", "(target)"
@@ -26,7 +27,7 @@ def from_networkx(
     weight: str | None = "weight",
     ignore: Iterable[str] = (),
     name: str | None = None,
-) -> TableGraph:
+) -> Loaded:
     """The graph in a NetworkX graph; its nodes keep their order, and their names as text.
 
     The nodes' attributes become features as the columns of a table do: numbers, truth values, categories, text,
@@ -40,21 +41,35 @@ def from_networkx(
         ignore: Attributes that are not to be used.
         name: What to call the graph, if it has no name itself.
     """
+    files, columns = networkx_tables(graph, label, weight, ignore)
+    if label not in files.nodes.names:
+        attributes = [shown(text) for text in files.nodes.names if text != _ID]
+        known = f"there are {', '.join(attributes)}" if attributes else "there are none"
+        raise InputError(
+            f"nodes: no node has an attribute {shown(label)}; {known}. Say which is the label: label=..."
+        )
+    return graph_of_tables(files, columns, name or str(graph.name or "graph"))
+
+
+def networkx_tables(
+    graph: Any, label: str, weight: str | None, ignore: Iterable[str] = ()
+) -> tuple[TableFiles, Columns]:
+    """A table of the nodes with their attributes and one of the edges, and which column is what."""
     if not is_networkx(graph):
         raise InputError(
             f"{type(graph).__name__} is no NetworkX graph. Give one, or use from_frames or from_arrays."
         )
-    attributes = _attributes(graph, {*ignore})
-    if label not in attributes:
-        known = f"there are {', '.join(map(shown, attributes))}" if attributes else "there are none"
-        raise InputError(
-            f"nodes: no node has an attribute {shown(label)}; {known}. Say which is the label: label=..."
-        )
-    columns = {_ID: [str(node) for node in graph], **attributes}
+    columns = {_ID: [str(node) for node in graph], **_attributes(graph, {*ignore})}
     nodes = table_of(_table(columns, "nodes"), "nodes")
     edges = table_of(_table(_edges(graph, weight), "edges"), "edges")
-    named = Columns(_ID, label, _SOURCE, _TARGET, weight if weight in edges.names else None)
-    return graph_of_tables(TableFiles(nodes, edges, complete=True), named, name or str(graph.name or "graph"))
+    named = Columns(
+        _ID,
+        label if label in nodes.names else None,
+        _SOURCE,
+        _TARGET,
+        weight if weight in edges.names else None,
+    )
+    return TableFiles(nodes, edges, complete=True), named
 
 
 def _attributes(graph: Any, ignored: set[str]) -> dict[str, list[Any]]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +26,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from lcgnn.errors import DataError
+from lcgnn.features.structure import with_structural_features
 from lcgnn.files import written_atomically
 from lcgnn.graph import UNLABELLED, Graph, Split
 from lcgnn.sources.in_memory import from_arrays, graph_of, has_label
 from lcgnn.sources.links import EdgeList, links_of, weighted_links
-from lcgnn.sources.loaded import TableGraph
+from lcgnn.sources.loaded import Loaded
+from lcgnn.sources.source import FileSource, Known, Progress, check_without_columns
 
 _CSR = ("data", "indices", "indptr", "shape")
 _OTHER_NAMES = {"adj": "adjacency", "attr": "features"}
@@ -44,7 +46,7 @@ _KEYS = {
 Arrays = Mapping[str, NDArray[Any]]
 
 
-def load_npz(path: Path, *, name: str | None = None) -> TableGraph:
+def load_npz(path: Path, *, name: str | None = None) -> Loaded:
     """The graph in an .npz file; DataError says what is wrong if there is none."""
     arrays = _read(path)
     try:
@@ -55,10 +57,8 @@ def load_npz(path: Path, *, name: str | None = None) -> TableGraph:
     return replace(made, notes=(*notes, *_told(path, made)))
 
 
-def load_known_npz(
-    path: Path, class_names: tuple[str, ...], *, name: str
-) -> tuple[Graph, NDArray[np.int64], tuple[str, ...]]:
-    """The graph in an .npz file for a model that knows these classes, the nodes whose label is given, and notes.
+def load_known_npz(path: Path, class_names: tuple[str, ...], *, name: str) -> Loaded:
+    """The graph in an .npz file for a model that knows these classes.
 
     Labels may be missing altogether; one that the model does not know counts as none.
     """
@@ -70,8 +70,12 @@ def load_known_npz(
         parts = _parts_of(arrays, graph)
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
-    given = graph.labelled if parts is None else parts["train"]
-    return graph, given, tuple(f"{path.name}: {note}" for note in links.notes)
+    nobody = np.empty(0, dtype=np.int64)
+    split = Split(graph.labelled if parts is None else parts["train"], nobody, nobody, "given labels")
+    notes = tuple(f"{path.name}: {note}" for note in links.notes)
+    if graph.features is not None:
+        return Loaded(graph, split, notes)
+    return Loaded(with_structural_features(graph), split, notes, made_of_edges=True)
 
 
 def save_npz(path: Path, graph: Graph, split: Split | None = None) -> None:
@@ -114,7 +118,7 @@ def _usual(key: str) -> str:
     return f"{_OTHER_NAMES[first]}_{rest}" if first in _OTHER_NAMES else key
 
 
-def _made(arrays: Arrays, name: str) -> TableGraph:
+def _made(arrays: Arrays, name: str) -> Loaded:
     if "labels" not in arrays:
         raise DataError(f"there is no array 'labels'. Add it, with -1 where there is none; {_there(arrays)}.")
     made = from_arrays(
@@ -212,9 +216,25 @@ def _parts(name: str, matrix: Any) -> dict[str, Any]:
     return {f"{name}_{part}": np.array(getattr(matrix, part)) for part in _CSR}
 
 
-def _told(path: Path, made: TableGraph) -> list[str]:
+def _told(path: Path, made: Loaded) -> list[str]:
     graph, split = made.graph, made.split
     counted = ", ".join(
         f"{getattr(split, part).size:,} for {part}" for part in _MASKS if getattr(split, part).size
     )
     return [f"{path.name}: {graph.num_nodes:,} nodes, {graph.num_edges:,} edges; labels {counted}."]
+
+
+@dataclass(frozen=True)
+class Npz(FileSource):
+    """A graph in one .npz file."""
+
+    @property
+    def name(self) -> str:
+        return Path(self.path).resolve().stem or "graph"
+
+    def load(self, progress: Progress | None = None) -> Loaded:  # noqa: ARG002
+        return load_npz(Path(self.path), name=self.name)
+
+    def load_known(self, known: Known, progress: Progress | None = None) -> Loaded:  # noqa: ARG002
+        check_without_columns(known, self.path)
+        return load_known_npz(Path(self.path), known.class_names, name=self.name)

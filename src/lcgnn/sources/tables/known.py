@@ -2,71 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from lcgnn.errors import DataError
 from lcgnn.features.encoding import Encoding
 from lcgnn.features.structure import with_structural_features
 from lcgnn.features.table import TableFile, shown
-from lcgnn.graph import Graph
-from lcgnn.sources.tables.columns import Roles
+from lcgnn.graph import Split
+from lcgnn.sources.loaded import Loaded
+from lcgnn.sources.tables.columns import Columns, Roles
+from lcgnn.sources.tables.form import TableForm
 from lcgnn.sources.tables.labels import read_given, read_known_labels
-from lcgnn.sources.tables.reading import Tables, find_tables, read_ids, read_links
+from lcgnn.sources.tables.reading import TableFiles, read_ids, read_links
 
 
-@dataclass(frozen=True)
-class TableForm:
-    """What a model keeps of the tables that it was trained on: enough to make the same features of others.
-
-    Args:
-        roles: Which column is what.
-        encoding: How the feature columns became features; empty if the features were made from the edges.
-    """
-
-    roles: Roles
-    encoding: Encoding
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain data, from which `from_json` makes the same form again."""
-        return {"columns": self.roles.to_json(), "encoding": self.encoding.to_json()}
-
-    @classmethod
-    def from_json(cls, content: Any) -> TableForm:
-        """The form that `to_json` described; DataError if the content is something else."""
-        if not isinstance(content, Mapping) or set(content) != {"columns", "encoding"}:
-            raise DataError("The description of the tables is damaged. Train the model again.")
-        return cls(Roles.from_json(content["columns"]), Encoding.from_json(content["encoding"]))
-
-
-@dataclass(frozen=True, eq=False)
-class KnownTables:
-    """A graph for a trained model.
-
-    Args:
-        graph: With the model's features and classes; a label that the model does not know counts as none.
-        given: The nodes whose label is given, and stays.
-        notes: What was merged, filled, unknown or left out, a sentence each.
-    """
-
-    graph: Graph
-    given: NDArray[np.int64]
-    notes: tuple[str, ...]
-
-
-def load_known_tables(tables: Tables, form: TableForm, class_names: tuple[str, ...]) -> KnownTables:
-    """The graph in a folder of tables with the columns that a model was trained on.
+def known_graph(
+    files: TableFiles, columns: Columns, name: str, form: TableForm, class_names: tuple[str, ...]
+) -> Loaded:
+    """The graph in two tables with the columns that a model was trained on.
 
     Labels may be missing, in some rows or altogether; DataError says where and what to do if anything else is.
     """
-    files = find_tables(Path(tables.folder))
     nodes, notes = files.nodes, files.notes()
-    roles = form.roles.within(nodes, files.edges, tables.columns)
+    roles = form.roles.within(nodes, files.edges, columns)
     ids = read_ids(nodes, roles.id)
     labels = read_known_labels(nodes, roles.label, class_names, notes)
     given = read_given(nodes, roles.split, labels)
@@ -78,10 +36,12 @@ def load_known_tables(tables: Tables, form: TableForm, class_names: tuple[str, .
         features, told = form.encoding.apply(nodes)
         notes += told
     _tell_unused(nodes, roles, form.encoding, notes)
-    graph = links.graph(tables.name, labels, class_names, features, notes)
+    graph = links.graph(name, labels, class_names, features, notes)
     if features is None:
         graph = with_structural_features(graph)
-    return KnownTables(graph, given, tuple(notes))
+    nobody = np.empty(0, dtype=np.int64)
+    split = Split(given, nobody, nobody, "given labels")
+    return Loaded(graph, split, tuple(notes), form, made_of_edges=features is None)
 
 
 def _tell_unused(nodes: TableFile, roles: Roles, encoding: Encoding, notes: list[str]) -> None:

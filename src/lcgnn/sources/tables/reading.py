@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +16,11 @@ from lcgnn.features.cells import as_text, without_gaps
 from lcgnn.features.encoding import Encoding
 from lcgnn.features.table import TableFile, shown
 from lcgnn.graph import UNLABELLED, Features, Graph
-from lcgnn.sources.arrays import holds_arrays, load_arrays
-from lcgnn.sources.loaded import TableGraph as TableGraph
-from lcgnn.sources.loaded import with_features
-from lcgnn.sources.npz import load_npz
+from lcgnn.sources.loaded import Loaded, with_features
 from lcgnn.sources.tables.columns import Columns, Roles
 from lcgnn.sources.tables.edges import node_numbers, read_endpoints, read_weights, tell_edges
 from lcgnn.sources.tables.files import ENDINGS, read_table
+from lcgnn.sources.tables.form import TableForm
 from lcgnn.sources.tables.labels import read_labels, read_split
 
 TABLE_NAMES = ("nodes", "labels", "edges")
@@ -32,44 +30,7 @@ LONGEST_ID = 256
 _LEAKAGE_NODES = 8
 
 
-@dataclass(frozen=True)
-class Tables:
-    """Where a graph's tables are and how their columns are named.
-
-    Args:
-        folder: Holds ``nodes`` and ``edges`` as .csv, .tsv or .parquet; instead of ``nodes`` there may be
-            ``labels``, with the id and the label of some of the nodes that the edges name. Or an .npz file.
-        columns: Names of columns that are not to be guessed.
-    """
-
-    folder: str
-    columns: Columns = field(default_factory=Columns)
-
-    @property
-    def name(self) -> str:
-        """What the graph is called: the name of the folder, or of the file without its ending."""
-        path = Path(self.folder).resolve()
-        return (path.stem if self.are_arrays else path.name) or "graph"
-
-    @property
-    def are_arrays(self) -> bool:
-        """Whether it is no folder but an .npz file."""
-        return self.folder.lower().endswith(".npz") and not Path(self.folder).is_dir()
-
-
-def load_tables(tables: Tables) -> TableGraph:
-    """The graph in a folder of tables; DataError says where, what and what to do if it cannot be used.
-
-    A folder of arrays, which needs no reading, and a file of arrays are taken as well.
-    """
-    if holds_arrays(Path(tables.folder)):
-        return _from_arrays(tables)
-    if tables.are_arrays:
-        return load_npz(Path(tables.folder), name=tables.name)
-    return graph_of_tables(find_tables(Path(tables.folder)), tables.columns, tables.name)
-
-
-def graph_of_tables(files: TableFiles, columns: Columns, name: str) -> TableGraph:
+def graph_of_tables(files: TableFiles, columns: Columns, name: str) -> Loaded:
     """The graph in two tables, wherever they come from.
 
     Args:
@@ -88,17 +49,9 @@ def graph_of_tables(files: TableFiles, columns: Columns, name: str) -> TableGrap
     if files.complete:
         _warn_of_leakage(nodes, encoding, labels, roles.label, notes)
     graph = links.graph(name, labels, class_names, features, notes)
-    return TableGraph(with_features(graph, notes), split, encoding, tuple(notes), roles)
-
-
-def _from_arrays(tables: Tables) -> TableGraph:
-    if tables.columns != Columns():
-        raise DataError(
-            f"{tables.folder} holds arrays, which have no columns to name. Leave the column options out."
-        )
-    graph, split = load_arrays(Path(tables.folder))
-    notes: list[str] = []
-    return TableGraph(with_features(graph, notes), split, Encoding(), tuple(notes))
+    made_of_edges = graph.features is None
+    graph = with_features(graph, notes)
+    return Loaded(graph, split, tuple(notes), TableForm(roles, encoding), made_of_edges)
 
 
 @dataclass(frozen=True, eq=False)
