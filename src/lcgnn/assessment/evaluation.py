@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,18 +30,27 @@ def confusion(
     return np.bincount(cells, minlength=num_classes**2).reshape(num_classes, num_classes)
 
 
+@dataclass(frozen=True)
+class ClassCount:
+    """How many nodes are given a class, and how many others are predicted to be of it."""
+
+    name: str
+    given: int
+    predicted: int
+
+
 def class_counts(
     label_distribution: NDArray[np.float32], graph: Graph, given: NDArray[np.int64]
-) -> list[dict[str, Any]]:
+) -> tuple[ClassCount, ...]:
     """Every class with the number of nodes that are given it and that are predicted to be of it."""
     answers = np.delete(label_distribution.argmax(axis=1), given)
     num_given, num_predicted = (
         np.bincount(labels, minlength=graph.num_classes) for labels in (graph.labels[given], answers)
     )
-    return [
-        {"name": name, "given": int(num_given[label]), "predicted": int(num_predicted[label])}
+    return tuple(
+        ClassCount(name, int(num_given[label]), int(num_predicted[label]))
         for label, name in enumerate(graph.class_names)
-    ]
+    )
 
 
 def calibration_error(
@@ -64,7 +72,7 @@ def calibration_error(
 
 
 @dataclass(frozen=True)
-class ConsistencyBin:
+class Fifth:
     """Nodes whose label consistency lies between two bounds, and how many of them are classified correctly."""
 
     low: float
@@ -72,18 +80,24 @@ class ConsistencyBin:
     nodes: int
     correct: int
 
+    @property
+    def accuracy(self) -> float | None:
+        """The share of the nodes that are classified correctly; None for no nodes."""
+        return self.correct / self.nodes if self.nodes else None
+
 
 def accuracy_by_consistency(
-    label_distribution: NDArray[np.float32], graph: Graph, nodes: NDArray[np.int64], bins: int = 5
-) -> list[ConsistencyBin]:
-    """Figure 1 of the paper: the nodes in equal intervals of label consistency, without the isolated ones."""
+    label_distribution: NDArray[np.float32], graph: Graph, nodes: NDArray[np.int64]
+) -> list[Fifth]:
+    """Figure 1 of the paper: the nodes in fifths of label consistency, without the isolated ones."""
+    bins = 5
     consistency = graph.label_consistency[nodes]
     nodes, consistency = nodes[~np.isnan(consistency)], consistency[~np.isnan(consistency)]
     correct = label_distribution[nodes].argmax(axis=1) == graph.labels[nodes]
     place = np.minimum((consistency * bins).astype(np.int64), bins - 1)
     counts = np.bincount(place, minlength=bins)
     hits = np.bincount(place, weights=correct, minlength=bins)
-    return [ConsistencyBin(i / bins, (i + 1) / bins, int(counts[i]), int(hits[i])) for i in range(bins)]
+    return [Fifth(i / bins, (i + 1) / bins, int(counts[i]), int(hits[i])) for i in range(bins)]
 
 
 @dataclass(frozen=True)

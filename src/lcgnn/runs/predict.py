@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +78,7 @@ class Prediction:
             "models": len(self.models),
             "nodes": graph.num_nodes,
             "trained_on_it": self.trained_on_it,
-            "classes": class_counts(self.distribution, graph, self.subject.given),
+            "classes": [asdict(item) for item in class_counts(self.distribution, graph, self.subject.given)],
             "notes": list(self.subject.notes),
         }
 

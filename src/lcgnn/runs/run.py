@@ -118,7 +118,12 @@ class Run:
             "seed": self.spec.seed,
             "graph": graph.checksum,
             **(
-                {"class_counts": class_counts(fit.label_distribution, graph, split.train)}
+                {
+                    "class_counts": [
+                        dataclasses.asdict(item)
+                        for item in class_counts(fit.label_distribution, graph, split.train)
+                    ]
+                }
                 if self.spec.tables
                 else {}
             ),

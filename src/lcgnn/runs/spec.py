@@ -7,11 +7,12 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, cast, get_args
 
 from lcgnn.errors import ConfigError
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Method, create
+from lcgnn.runs.fields import Fields, Place, fields_of, nullable, one_of, share, whole
 from lcgnn.sources.splits import first_per_class, random_split, with_validation
 from lcgnn.sources.tables.reading import Tables
 
@@ -46,6 +47,11 @@ class SplitSpec:
             del fields["validation"]
         return fields
 
+    @classmethod
+    def from_json(cls, content: Any, where: str = "split") -> SplitSpec:
+        """From plain data, or OutputError that says which field of it is wrong."""
+        return read_split(content, Place(where))
+
     def _drawn(self, graph: Graph, public: Split) -> Split:
         if self.kind == "random":
             return random_split(graph, labels_per_class=self.labels_per_class or 20, seed=self.seed)
@@ -54,6 +60,22 @@ class SplitSpec:
         if self.labels_per_class is None:
             return public
         return first_per_class(graph, public, self.labels_per_class)
+
+
+def read_split(content: Any, place: Place) -> SplitSpec:
+    """A split from the plain data at a place in a file."""
+    with fields_of(content, place) as fields:
+        return read_split_fields(fields)
+
+
+def read_split_fields(fields: Fields) -> SplitSpec:
+    """A split from an object that may have further fields."""
+    return SplitSpec(
+        kind=cast("SplitKind", fields.read("kind", one_of(*get_args(SplitKind)))),
+        labels_per_class=fields.read("labels_per_class", nullable(whole)),
+        seed=fields.read("seed", whole),
+        validation=fields.find("validation", share) or 0.0,
+    )
 
 
 @dataclass(frozen=True)
