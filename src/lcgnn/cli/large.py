@@ -11,38 +11,39 @@ import typer
 from lcgnn.cli.app import app
 from lcgnn.errors import ConfigError
 
+Edges = Annotated[
+    int | None,
+    typer.Option(help="Edges; those drawn twice count once, so there will be slightly fewer. [default: 10 a node]"),
+]
+LabelConsistency = Annotated[float, typer.Option(help="Of the edges, how many join nodes of one class.")]
+FeatureSignal = Annotated[
+    float, typer.Option(help="Distance of two classes' mean features, in standard deviations of their noise.")
+]
+DegreeExponent = Annotated[
+    float, typer.Option(help="Of the degrees' power law, above 2; the smaller, the larger the hubs.")
+]
+Imbalance = Annotated[float, typer.Option(help="How many times larger the first class is than the last.")]
+CommunitySize = Annotated[int, typer.Option(help="Nodes of a community inside a class, about.")]
+Format = Annotated[
+    str, typer.Option("--format", help="'arrays' (memory-mapped .npy files) or 'csv' (nodes.csv and edges.csv).")
+]
+
 
 @app.command()
 def generate(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to make.")],
     nodes: Annotated[int, typer.Option(help="Nodes.")] = 100_000,
-    edges: Annotated[
-        int | None,
-        typer.Option(
-            help="Edges; those drawn twice count once, so there will be slightly fewer. [default: 10 a node]"
-        ),
-    ] = None,
+    edges: Edges = None,
     features: Annotated[int, typer.Option(help="Features of every node.")] = 64,
     classes: Annotated[int, typer.Option(help="Classes.")] = 20,
-    label_consistency: Annotated[
-        float, typer.Option(help="Of the edges, how many join nodes of one class.")
-    ] = 0.8,
+    label_consistency: LabelConsistency = 0.8,
     labels_per_class: Annotated[int, typer.Option(help="Training labels of every class.")] = 20,
-    feature_signal: Annotated[
-        float, typer.Option(help="Distance of two classes' mean features, in standard deviations of their noise.")
-    ] = 1.0,
-    degree_exponent: Annotated[
-        float, typer.Option(help="Of the degrees' power law, above 2; the smaller, the larger the hubs.")
-    ] = 3.0,
-    imbalance: Annotated[
-        float, typer.Option(help="How many times larger the first class is than the last.")
-    ] = 1.0,
-    community_size: Annotated[int, typer.Option(help="Nodes of a community inside a class, about.")] = 2000,
+    feature_signal: FeatureSignal = 1.0,
+    degree_exponent: DegreeExponent = 3.0,
+    imbalance: Imbalance = 1.0,
+    community_size: CommunitySize = 2000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same graph.")] = 0,
-    format_: Annotated[
-        str,
-        typer.Option("--format", help="'arrays' (memory-mapped .npy files) or 'csv' (nodes.csv and edges.csv)."),
-    ] = "arrays",
+    format_: Format = "arrays",
 ) -> None:
     """Write a large graph with known truth: communities, hubs, features that tell part of the class.
 
@@ -71,8 +72,7 @@ def generate(
     )
     with fetching(err, counts=True) as progress:
         if format_ == "arrays":
-            num_edges = write_arrays(blocks, folder, progress=progress)
-            drawn = f"{num_edges:,} edges"
+            drawn = f"{write_arrays(blocks, folder, progress=progress):,} edges"
         else:
             write_tables(blocks, folder, progress=progress)
             drawn = f"{blocks.num_edges:,} drawn edges"

@@ -7,26 +7,24 @@ from typing import Annotated
 
 import typer
 
+from lcgnn.cli import options
 from lcgnn.cli.app import app
-from lcgnn.cli.shared import fetch
 
 
 @app.command()
 def datasets(
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of the table.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """List the benchmark graphs with their sizes (Table 1 of the paper), fetching what is missing.
 
     Example: lcgnn datasets
     """
-    from lcgnn.cli.display import datasets_table, err, out
+    from lcgnn.cli.display import datasets_table, err, fetching, out
     from lcgnn.experiments.statistics import statistics_of
     from lcgnn.sources.benchmarks import load, names
 
-    rows = []
-    for name in names():
-        fetch(name, err)
-        rows.append({"name": name, **statistics_of(*load(name))})
+    with fetching(err) as progress:
+        rows = [{"name": name, **statistics_of(*load(name, progress=progress))} for name in names()]
     if as_json:
         print(json.dumps(rows, indent=2))
         return

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from lcgnn.cli import options
 from lcgnn.cli.app import app
-from lcgnn.cli.own_graph import LABEL, NODE_ID, SOURCE, TARGET, WEIGHT, column_option, tables_of
-from lcgnn.cli.shared import fetch, print_notes
+from lcgnn.cli.columns import takes_columns
 from lcgnn.errors import ConfigError
-
-_AS_BEFORE = "as in training"
 
 
 @app.command()
+@takes_columns("as in training", ignore=False)
 def predict(
     run: Annotated[
         Path,
@@ -24,18 +23,14 @@ def predict(
             help="The folder that 'lcgnn train' wrote (several seeds are averaged), or one model's folder or file."
         ),
     ],
+    columns: Any,
     graph: Annotated[
         str | None,
         typer.Argument(help="A folder with the same columns. [default: what the model was trained on]"),
     ] = None,
     out: Annotated[Path, typer.Option(help="The answers, as .csv or .parquet.")] = Path("predictions.csv"),
-    id_column: Annotated[str | None, column_option(NODE_ID, _AS_BEFORE)] = None,
-    label_column: Annotated[str | None, column_option(LABEL, _AS_BEFORE)] = None,
-    source_column: Annotated[str | None, column_option(SOURCE, _AS_BEFORE)] = None,
-    target_column: Annotated[str | None, column_option(TARGET, _AS_BEFORE)] = None,
-    weight_column: Annotated[str | None, column_option(WEIGHT, _AS_BEFORE)] = None,
-    device: Annotated[str, typer.Option(help="'cpu', 'cuda', ... or 'auto'.")] = "auto",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the table.")] = False,
+    device: options.Device = "auto",
+    as_json: options.AsJson = False,
 ) -> None:
     """Label the nodes of a graph with a model that was trained before: nothing is trained.
 
@@ -44,27 +39,23 @@ def predict(
 
     Example: lcgnn predict my_run my_graph/ --out predictions.csv
     """
-    from lcgnn.cli.display import err
+    from lcgnn.cli.display import err, fetching, print_notes
     from lcgnn.cli.display import out as console
     from lcgnn.cli.display_graph import answers_table
     from lcgnn.runs.predict import check_output
     from lcgnn.runs.predict import predict as carry_out
 
     check_output(out)
-    named = (id_column, label_column, source_column, target_column, weight_column)
-    if graph is None and any(name is not None for name in named):
+    if graph is None and columns != type(columns)():
         raise ConfigError("Columns can be named for a graph: lcgnn predict RUN GRAPH --id-column NAME")
-    tables = None if graph is None else tables_of(graph, named, None)
-    if graph is not None and tables is None:
-        fetch(graph, err)
-    prediction = carry_out(run, tables or graph, device=device)
-    print_notes(prediction.subject.notes)
+    with fetching(err) as progress:
+        prediction = carry_out(run, graph, columns=columns, device=device, progress=progress)
+    print_notes(prediction.notes)
     prediction.save(out)
-    summary = {**prediction.summary(), "predictions": str(out)}
     if as_json:
-        print(json.dumps(summary, indent=2))
+        print(json.dumps({**prediction.to_json(), "predictions": str(out)}, indent=2))
         return
-    console.print(answers_table(summary))
+    console.print(answers_table(prediction.loaded.graph.name, prediction.method, prediction.classes))
     if len(prediction.models) > 1:
         console.print(f"The mean of {len(prediction.models)} models, one for each seed.")
     console.print(f"Predictions: {out}", soft_wrap=True, markup=False)

@@ -1,25 +1,35 @@
-"""The demonstration: a few short sessions that show what label consistency is worth."""
+"""The demonstration: a few short trainings that show what label consistency is worth."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import resources
 from pathlib import Path
 
 from lcgnn.files import read_toml
-from lcgnn.runs.session import Session, plan
-from lcgnn.runs.spec import SplitSpec
+from lcgnn.runs.train import Training, train
+from lcgnn.runs.watching import Watcher
 
 
-def plan_demo(folder: Path) -> list[Session]:
-    """The sessions of ``demo.toml``, each in a folder of its own."""
+def demo_trainings(folder: Path) -> Iterator[tuple[str, Callable[[Watcher], Training]]]:
+    """The trainings of ``demo.toml``, each in a folder of its own: what to call it, and how to carry it out."""
     content = read_toml(resources.files("lcgnn.experiments").joinpath("demo.toml"))
-    return [
-        plan(
-            item["dataset"],
-            item["method"],
-            seeds=item["seeds"],
-            split=SplitSpec(labels_per_class=item.get("labels_per_class")),
-            folder=folder / f"{item['dataset']}-{item['method']}-{item.get('labels_per_class', 20)}",
+    for item in content["sessions"]:
+        labels = item.get("labels_per_class")
+        carry_out = partial(
+            _carry_out, item, folder / f"{item['dataset']}-{item['method']}-{20 if labels is None else labels}"
         )
-        for item in content["sessions"]
-    ]
+        given = "public split" if labels is None else f"first {labels} per class"
+        yield f"{item['method']} on {item['dataset']}, {given}, {item['seeds']} seeds", carry_out
+
+
+def _carry_out(item: dict[str, object], folder: Path, watcher: Watcher) -> Training:
+    return train(
+        item["dataset"],
+        str(item["method"]),
+        seeds=int(str(item["seeds"])),
+        labels_per_class=item.get("labels_per_class"),  # type: ignore[arg-type]
+        out=folder,
+        watcher=watcher,
+    )

@@ -22,6 +22,7 @@ from lcgnn.compute.placement.world import (
     LABELLED_ROWS,
     SUMS,
     WEIGHT_GRADIENTS,
+    Traffic,
     World,
     joined,
 )
@@ -30,6 +31,8 @@ from lcgnn.graph import Split
 from lcgnn.methods import Context, Fit, Method, entry
 from lcgnn.methods.base import Stage
 from lcgnn.methods.lc import TwoPhase
+from lcgnn.runs.records import Communication, MessageCost
+from lcgnn.runs.run import Run
 from lcgnn.sources.parts.files import MANIFEST, Manifest, read_manifest, read_part
 from lcgnn.sources.parts.part import Part
 from lcgnn.training.shared_checkpoint import SharedCheckpoint
@@ -57,11 +60,6 @@ class Crew:
         self._check_settings({**settings, MANIFEST: hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()})
         self.tensors = PartTensors(part, len(self.manifest.class_names), world)
         self.nodes = world.to_first(torch.from_numpy(part.nodes).to(world.device))
-
-    @property
-    def name(self) -> str:
-        """Of the graph."""
-        return str(self.manifest.graph["name"])
 
     def _check_settings(self, settings: Mapping[str, Any]) -> None:
         texts = self.world.gather_text(json.dumps(settings, sort_keys=True, default=str))
@@ -102,6 +100,10 @@ class Crew:
         fit = self._own_fit(method, nodes, seed, str(order["fingerprint"]), context)
         return dataclasses.replace(fit, stages=self._whole_stages(fit))
 
+    def fit_run(self, run: Run, context: Context) -> Fit:
+        """The first rank's call: fit a run on all ranks."""
+        return self.fit(run.spec.method, run.method, run.split, run.spec.seed, context)
+
     def follow(self) -> None:
         """The other ranks' only call: take part in every fit until the first rank is done."""
         while order := json.loads(self.world.broadcast(None)):
@@ -114,26 +116,27 @@ class Crew:
             fit = self._own_fit(method, nodes, order["seed"], order["fingerprint"], Context())
             self._whole_stages(fit)
 
-    def communication(self) -> dict[str, Any]:
+    def communication(self) -> Communication:
         """The first rank's call: what every kind of message has cost, an epoch and a rank on average."""
         self.world.broadcast(json.dumps(_REPORT).encode())
         return self._reports()
 
-    def _reports(self) -> dict[str, Any]:
+    def _reports(self) -> Communication:
         own = {kind: dataclasses.asdict(traffic) for kind, traffic in self.world.traffic.items()}
-        ranks = [json.loads(text) for text in self.world.gather_text(json.dumps(own))]
-        epochs = ranks[0].get(WEIGHT_GRADIENTS, {"messages": 0})["messages"]
-        kinds = {}
+        texts = self.world.gather_text(json.dumps(own))
+        ranks = [{kind: Traffic(**cost) for kind, cost in json.loads(text).items()} for text in texts]
+        epochs = ranks[0].get(WEIGHT_GRADIENTS, Traffic()).messages
+        per = max(epochs * self.world.size, 1)
+        costs = {}
         for kind in (BOUNDARY_ROWS, LABELLED_ROWS, SUMS, WEIGHT_GRADIENTS):
-            costs = [rank[kind] for rank in ranks if kind in rank]
-            if costs and epochs:
-                per = epochs * self.world.size
-                kinds[kind] = {
-                    "messages": round(sum(cost["messages"] for cost in costs) / per, 2),
-                    "bytes": round(sum(cost["sent"] for cost in costs) / per),
-                    "seconds": round(sum(cost["seconds"] for cost in costs) / per, 6),
-                }
-        return {"ranks": self.world.size, "epochs": epochs, "per_epoch_and_rank": kinds}
+            found = [rank[kind] for rank in ranks if kind in rank]
+            if found and epochs:
+                costs[kind] = MessageCost(
+                    messages=round(sum(cost.messages for cost in found) / per, 2),
+                    bytes=round(sum(cost.sent for cost in found) / per),
+                    seconds=round(sum(cost.seconds for cost in found) / per, 6),
+                )
+        return Communication(self.world.size, epochs, costs)
 
     def dismiss(self) -> None:
         """The first rank is done; the others may end."""
@@ -176,20 +179,15 @@ class Crew:
         return tuple(stages)
 
 
-_leading: Crew | None = None
-
-
 @contextmanager
 def at_work(folder: Path, device: str, settings: Mapping[str, Any]) -> Iterator[Crew | None]:
     """Join the other ranks: the first one's block gets the crew, the others' None when all is done."""
-    global _leading
     with joined(device) as world:
         crew = Crew(folder, world, settings)
         if not world.is_first:
             crew.follow()
             yield None
             return
-        _leading = crew
         try:
             yield crew
         except RankError:
@@ -200,15 +198,6 @@ def at_work(folder: Path, device: str, settings: Mapping[str, Any]) -> Iterator[
             raise
         else:
             crew.dismiss()
-        finally:
-            _leading = None
-
-
-def leading_crew() -> Crew:
-    """The crew that this process leads."""
-    if _leading is None:
-        raise RankError("A graph in parts is trained on by one process for each part: torchrun -m lcgnn train")
-    return _leading
 
 
 def unanimously(world: World, action: Callable[[], Result]) -> Result:

@@ -5,23 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from lcgnn.assessment.trust import Assessment, HeldOut
-from lcgnn.errors import ConfigError
-from lcgnn.files import write_json
+from lcgnn.errors import ConfigError, OutputError
+from lcgnn.files import read_json, write_json
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Context
 from lcgnn.runs.board import Board
-from lcgnn.runs.run import ProgressCallback, Run, finished_record
+from lcgnn.runs.records import FoldRecord
+from lcgnn.runs.run import ProgressCallback, Run
 from lcgnn.runs.runner import run_jobs
-from lcgnn.runs.shared_tables import sharing_tables
-from lcgnn.runs.spec import RunSpec
 from lcgnn.sources.splits import folds
 
 # Parts that the labels are divided into: on graphs of so many numbers (entries of features and adjacency) at most.
@@ -30,7 +28,7 @@ _FOLDS_BY_SIZE = ((2_000_000, 10), (20_000_000, 5))
 _ENOUGH_LABELS = 600
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FoldRun(Run):
     """A run that is trained on all given labels but those of a fold, which are its test part.
 
@@ -42,16 +40,17 @@ class FoldRun(Run):
     number: int
     count: int
 
-    def divided(self, graph: Graph, own: Split) -> Split:
-        return folds(graph, super().divided(graph, own), self.count)[self.number]
+    @cached_property
+    def split(self) -> Split:
+        return folds(self.graph, self.spec.split.make(self.graph, self.loaded.split), self.count)[self.number]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CrossValidation:
     """The folds of a run's labels, each predicted by a model that is trained like the run's on the other labels.
 
     Args:
-        spec: The run.
+        run: The run.
         count: Parts that its labels are divided into.
         used: So many of them are held out in turn.
         folder: Where the results are kept; a fold that is there is not repeated.
@@ -59,41 +58,40 @@ class CrossValidation:
         workers: How many processes.
     """
 
-    spec: RunSpec
+    run: Run
     count: int
     used: int
     folder: Path
     device: str
     workers: int
 
-    def run(self, board: Board) -> Iterator[tuple[int, dict[str, Any]]]:
+    def results(self, board: Board) -> Iterator[tuple[int, FoldRecord]]:
         """Carry out the folds and yield (position, result) as they finish; what is done already comes at once."""
-        jobs = [FoldRun(self.spec, number, self.count) for number in range(self.used)]
+        jobs = [FoldRun(self.run.spec, self.run.loaded, number, self.count) for number in range(self.used)]
         carry_out = partial(_carry_out, self.folder, self.device)
         # No process is started for what is done.
         workers = min(self.workers, sum(_finished(self.folder, job) is None for job in jobs))
-        yield from run_jobs(sharing_tables(self.spec.tables, carry_out), jobs, board, workers=workers)
+        yield from run_jobs(carry_out, jobs, board, workers=workers)
 
-    def assess(self, results: Sequence[dict[str, Any]]) -> Assessment:
+    def assess(self, results: Sequence[FoldRecord]) -> Assessment:
         """What the results of all folds say."""
-        graph, split = Run(self.spec).data
-        results = sorted(results, key=lambda result: result["fold"])
-        nodes = [np.array(result["nodes"], dtype=np.int64) for result in results]
+        results = sorted(results, key=lambda result: result.fold)
+        nodes = [np.array(result.nodes, dtype=np.int64) for result in results]
         held_out = HeldOut(
-            labels=graph.labels[np.concatenate(nodes)],
-            distribution=np.concatenate([np.array(result["probabilities"], np.float32) for result in results]),
-            fold=np.repeat([result["fold"] for result in results], [part.size for part in nodes]),
+            labels=self.run.graph.labels[np.concatenate(nodes)],
+            distribution=np.concatenate([np.array(result.probabilities, np.float32) for result in results]),
+            fold=np.repeat([result.fold for result in results], [part.size for part in nodes]),
         )
-        return Assessment.of(held_out, given=split.train.size, of_folds=self.count)
+        return Assessment.of(held_out, given=self.run.split.train.size, of_folds=self.count)
 
 
 def plan_cross_validation(
-    spec: RunSpec, asked: int | None, folder: Path, device: str, workers: int
+    run: Run, asked: int | None, folder: Path, device: str, workers: int
 ) -> tuple[CrossValidation | None, list[str]]:
     """The cross-validation of a run, or none and what there is to say of it.
 
     Args:
-        spec: The run.
+        run: The run.
         asked: How many folds; 0 for none, None for as many as make sense.
         folder: Where the results of the folds go.
         device: What to compute on.
@@ -103,7 +101,7 @@ def plan_cross_validation(
         raise ConfigError(
             f"The number of folds cannot be {asked}. Ask for 2 or more, or for 0 to estimate nothing."
         )
-    graph, split = Run(spec).data
+    graph, split = run.graph, run.split
     if asked == 0 or (asked is None and split.test.size):
         return None, []
     per_class = np.bincount(graph.labels[split.train], minlength=graph.num_classes)
@@ -116,7 +114,7 @@ def plan_cross_validation(
             "model is trained for each part of the labels that is held out: --folds 5"
         ]
     used = count if asked else min(count, math.ceil(count * _ENOUGH_LABELS / split.train.size))
-    return CrossValidation(spec, count, used, folder, device, workers), []
+    return CrossValidation(run, count, used, folder, device, workers), []
 
 
 def _sensible_folds(graph: Graph) -> int:
@@ -126,7 +124,7 @@ def _sensible_folds(graph: Graph) -> int:
     return next((count for limit, count in _FOLDS_BY_SIZE if size <= limit), 0)
 
 
-def _carry_out(folder: Path, device: str, run: FoldRun, progress: ProgressCallback) -> dict[str, Any]:
+def _carry_out(folder: Path, device: str, run: FoldRun, progress: ProgressCallback) -> FoldRecord:
     """Train a fold's model and write down what it predicts for the held-out labels."""
     finished = _finished(folder, run)
     if finished:
@@ -134,15 +132,15 @@ def _carry_out(folder: Path, device: str, run: FoldRun, progress: ProgressCallba
     path = _path(folder, run)
     checkpoint = run.checkpoint(path.with_suffix(".safetensors"))
     fit = run.fit(Context(device, checkpoint, progress=progress))
-    _, split = run.data
-    result = {
-        "run": run.identity,
-        "fold": run.number,
-        "nodes": split.test.tolist(),
-        "probabilities": fit.label_distribution[split.test].tolist(),
-        "seconds": round(fit.seconds, 3),
-    }
-    write_json(path, result)
+    held_out = run.split.test
+    result = FoldRecord(
+        run=run.identity,
+        fold=run.number,
+        nodes=tuple(held_out.tolist()),
+        probabilities=tuple(tuple(row) for row in fit.label_distribution[held_out].tolist()),
+        seconds=round(fit.seconds, 3),
+    )
+    write_json(path, result.to_json())
     checkpoint.delete()
     return result
 
@@ -151,5 +149,10 @@ def _path(folder: Path, run: FoldRun) -> Path:
     return folder / f"fold-{run.number + 1}.json"
 
 
-def _finished(folder: Path, run: FoldRun) -> dict[str, Any] | None:
-    return finished_record(_path(folder, run), run.identity)
+def _finished(folder: Path, run: FoldRun) -> FoldRecord | None:
+    path = _path(folder, run)
+    try:
+        record = FoldRecord.from_json(read_json(path), str(path))
+    except OutputError:
+        return None
+    return record if record.run == run.identity else None

@@ -17,7 +17,7 @@ from lcgnn.compute.tensor_files import read_tensors, write_tensors
 from lcgnn.errors import ConfigError, DataError, LCGNNError, OutputError
 from lcgnn.graph import Graph
 from lcgnn.methods import Fit, Method, create
-from lcgnn.sources.tables.known import TableForm
+from lcgnn.sources.tables.form import TableForm
 
 FORMAT = "lcgnn model 1"
 

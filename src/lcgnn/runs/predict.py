@@ -2,47 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lcgnn.assessment.evaluation import class_counts
+from lcgnn.assessment.evaluation import ClassCount, class_counts
 from lcgnn.errors import ConfigError, DataError, OutputError
-from lcgnn.features.structure import with_structural_features
-from lcgnn.graph import Graph, Split
-from lcgnn.runs.artifacts import save_answers, save_predictions
+from lcgnn.graph import Split
+from lcgnn.runs.artifacts import save_predictions
 from lcgnn.runs.model import TrainedModel
 from lcgnn.runs.run import MODEL_FILE
 from lcgnn.runs.spec import SplitSpec
-from lcgnn.sources.arrays import holds_arrays, load_arrays
-from lcgnn.sources.benchmarks import load
-from lcgnn.sources.npz import load_known_npz
-from lcgnn.sources.parts.parted import holds_parts
-from lcgnn.sources.tables.known import load_known_tables
-from lcgnn.sources.tables.reading import TABLE_NAMES, Tables
+from lcgnn.sources.choice import source_at, source_of
+from lcgnn.sources.loaded import Loaded
+from lcgnn.sources.source import Known, Progress, Source
+from lcgnn.sources.tables.columns import Columns
 
 FORMATS = (".csv", ".parquet")
-_NOBODY = np.empty(0, dtype=np.int64)
-
-
-@dataclass(frozen=True, eq=False)
-class Subject:
-    """A graph that is to be classified.
-
-    Args:
-        graph: With the classes of the model that is to classify it.
-        given: The nodes whose label is given.
-        split: A benchmark's; None for tables.
-        notes: What there is to say of its tables.
-    """
-
-    graph: Graph
-    given: NDArray[np.int64]
-    split: Split | None = None
-    notes: tuple[str, ...] = ()
+# What a table of a graph is called.
+TABLE_NAMES = ("nodes", "labels", "edges")
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,61 +31,84 @@ class Prediction:
     """What the models of a run say of a graph.
 
     Args:
-        subject: The graph.
+        loaded: The graph, with the models' classes; its split's training nodes have a label that stays.
         distribution: (N, C) the mean of what the models say.
         models: The models.
         trained_on_it: Whether the models were trained on this very graph.
+        notes: What there is to say of the graph, a sentence each.
     """
 
-    subject: Subject
+    loaded: Loaded
     distribution: NDArray[np.float32]
     models: tuple[TrainedModel, ...]
     trained_on_it: bool
+    notes: tuple[str, ...]
 
-    def save(self, path: Path) -> None:
-        """Write a line a node, in the columns that training writes."""
-        graph, split = self.subject.graph, self.subject.split
-        if split is None:
-            save_answers(path, self.distribution, graph, self.subject.given)
-        else:
-            save_predictions(path, self.distribution, graph, split)
+    @property
+    def method(self) -> str:
+        """Of the models."""
+        return self.models[0].name
 
-    def summary(self) -> dict[str, Any]:
-        """All but the answers themselves, as one plain object."""
-        graph = self.subject.graph
+    @property
+    def classes(self) -> tuple[ClassCount, ...]:
+        """How many nodes have a given label of each class, and how many a predicted one."""
+        return class_counts(self.distribution, self.loaded.graph, self.loaded.split.train)
+
+    def save(self, path: Path | str) -> None:
+        """Write a line a node, in the columns that training writes, as .csv or .parquet."""
+        check_output(Path(path))
+        save_predictions(Path(path), self.distribution, self.loaded.graph, self.loaded.split)
+
+    def to_json(self) -> dict[str, Any]:
+        """All but the answers themselves, as plain data."""
         return {
-            "dataset": graph.name,
-            "method": self.models[0].name,
+            "dataset": self.loaded.graph.name,
+            "method": self.method,
             "models": len(self.models),
-            "nodes": graph.num_nodes,
+            "nodes": self.loaded.graph.num_nodes,
             "trained_on_it": self.trained_on_it,
-            "classes": [asdict(item) for item in class_counts(self.distribution, graph, self.subject.given)],
-            "notes": list(self.subject.notes),
+            "classes": [asdict(item) for item in self.classes],
+            "notes": list(self.notes),
         }
 
 
-def predict(run: Path, where: Tables | str | None = None, *, device: str = "auto") -> Prediction:
-    """Classify the nodes of a graph with the models of a run.
+def predict(
+    model: TrainedModel | Path | str,
+    what: Any = None,
+    *,
+    columns: Columns | None = None,
+    device: str = "auto",
+    progress: Progress | None = None,
+) -> Prediction:
+    """Classify the nodes of a graph with models that were trained before; nothing is trained.
 
     Args:
-        run: A run's folder, whose models are averaged, or the folder or file of one model.
-        where: Tables or the name of a benchmark; None for what the models were trained on.
+        model: A model, the file or the folder of one, or a run's folder, whose models are averaged.
+        what: The graph, in any form that `source_of` takes; None for what the models were trained on.
+        columns: Names of columns that differ from those in training.
         device: A torch device or "auto".
+        progress: Told how far reading is.
     """
-    models = load_models(run)
+    models = (model,) if isinstance(model, TrainedModel) else load_models(Path(model))
     first = models[0]
     first.check_inductive()
-    place = _trained_on(first) if where is None else where
-    subject = _tables(first, place) if isinstance(place, Tables) else _benchmark(first, place)
-    trained_on_it = subject.graph.checksum == first.about.get("graph")
-    if where is None and not trained_on_it:
-        note = f"{subject.graph.name} has changed since the model was trained; the model is used as it is."
-        subject = replace(subject, notes=(*subject.notes, note))
-    total = np.zeros((subject.graph.num_nodes, len(first.class_names)), dtype=np.float32)
-    for model in models:
-        total += model.label_distribution(subject.graph, device)
+    source = _trained_on(first) if what is None else source_of(what, columns)
+    loaded = source.load_known(Known(first.form, first.class_names), progress)
+    trained_on_it = loaded.graph.checksum == first.about.get("graph")
+    if loaded.made_of_edges and not trained_on_it:
+        raise DataError(
+            "The model was trained without features of its own, on some made from the edges, which mean nothing "
+            f"in a graph that is not exactly the same. Train on this one: lcgnn train {source.name}"
+        )
+    notes = loaded.notes
+    if what is None and not trained_on_it:
+        notes = (*notes, f"{source.name} has changed since the model was trained; the model is used as it is.")
+    loaded = _with_split(first, loaded, source, trained_on_it)
+    total = np.zeros((loaded.graph.num_nodes, len(first.class_names)), dtype=np.float32)
+    for item in models:
+        total += item.label_distribution(loaded.graph, device)
     total /= len(models)
-    return Prediction(subject, total, models, trained_on_it)
+    return Prediction(loaded, total, models, trained_on_it, notes)
 
 
 def check_output(path: Path) -> None:
@@ -144,88 +148,20 @@ def find_models(run: Path) -> list[Path]:
     raise OutputError(f"{run} holds no model. Give the folder that 'lcgnn train' wrote, or a model file.")
 
 
-def _trained_on(model: TrainedModel) -> Tables | str:
+def _trained_on(model: TrainedModel) -> Source:
     """What a model was trained on, if it is still where it was."""
-    tables, dataset = model.about.get("tables"), model.about.get("dataset")
+    dataset = model.about.get("dataset")
     if dataset is None:
         raise ConfigError("The model does not say what it was trained on. Name a graph: lcgnn predict RUN GRAPH")
-    if tables is None:
-        return str(dataset)
-    if not Path(tables["folder"]).exists():
-        raise DataError(
-            f"{tables['folder']}, which the model was trained on, is not here. "
-            "Say where it is: lcgnn predict RUN GRAPH"
-        )
-    return Tables(tables["folder"])
+    return source_at(str(dataset), model.about.get("tables"))
 
 
-def _tables(model: TrainedModel, tables: Tables) -> Subject:
-    """The graph in a folder of tables; on unchanged ones, the labels that were trained on are the given ones."""
-    if holds_parts(Path(tables.folder)):
-        raise DataError(
-            f"{tables.folder} is a graph in parts, which is only trained on. Name the graph that it was made of: "
-            "lcgnn predict RUN GRAPH"
-        )
-    if tables.are_arrays or holds_arrays(Path(tables.folder)):
-        return _arrays(model, tables)
-    if model.form is None:
-        raise DataError(
-            f"The model was not trained on a table's columns, so it cannot read {tables.folder}. "
-            f"Train on that: lcgnn train {tables.folder}"
-        )
-    known = load_known_tables(tables, model.form, model.class_names)
-    graph, given = known.graph, known.given
-    if graph.checksum == model.about.get("graph"):
-        given = _split(model).make(graph, Split(given, _NOBODY, _NOBODY)).train
-    elif not model.form.encoding.columns:
-        raise DataError(
-            "The model was trained without feature columns, on features made from the edges, which mean nothing "
-            f"in a graph that is not exactly the same. Train on this one: lcgnn train {tables.folder}"
-        )
-    return Subject(graph, given, notes=known.notes)
-
-
-def _arrays(model: TrainedModel, tables: Tables) -> Subject:
-    """The graph in an .npz file or a folder of arrays, for a model that was not trained on columns either."""
-    if model.form is not None:
-        raise DataError(
-            f"The model was trained on a table's columns, and {tables.folder} has none. Name a folder of tables."
-        )
-    if tables.are_arrays:
-        graph, given, notes = load_known_npz(Path(tables.folder), model.class_names, name=tables.name)
-    else:
-        graph, given, notes = _folder_of_arrays(model, tables)
-    if graph.features is None:
-        graph = with_structural_features(graph)
-        if graph.checksum != model.about.get("graph"):
-            raise DataError(
-                f"{tables.folder} has no features, and those made from its edges mean nothing to the model. "
-                f"Add features, or train on it: lcgnn train {tables.folder}"
-            )
-    if graph.checksum == model.about.get("graph"):
-        given = _split(model).make(graph, Split(given, _NOBODY, _NOBODY)).train
-    return Subject(graph, given, notes=notes)
-
-
-def _folder_of_arrays(model: TrainedModel, tables: Tables) -> tuple[Graph, NDArray[np.int64], tuple[str, ...]]:
-    graph, split = load_arrays(Path(tables.folder))
-    if graph.class_names != model.class_names:
-        raise DataError(
-            f"{tables.folder} has other classes than the model, whose are {', '.join(model.class_names[:8])}. "
-            f"Train on it: lcgnn train {tables.folder}"
-        )
-    return graph, split.train, ()
-
-
-def _benchmark(model: TrainedModel, name: str) -> Subject:
-    if model.form is not None:
-        raise DataError(
-            f"The model was trained on a table's columns, and {name} has none. Name a folder of tables."
-        )
-    graph, public = load(name)
-    split = _split(model).make(graph, public)
-    return Subject(graph, split.train, split)
-
-
-def _split(model: TrainedModel) -> SplitSpec:
-    return SplitSpec(**model.about.get("split", {}))
+def _with_split(model: TrainedModel, loaded: Loaded, source: Source, trained_on_it: bool) -> Loaded:
+    """The graph with the labels that the model was trained on as the given ones, if it is the model's graph."""
+    if not trained_on_it and source.benchmark is None:
+        return loaded
+    split = SplitSpec.from_json(model.about.get("split", SplitSpec().to_json())).make(loaded.graph, loaded.split)
+    if source.benchmark is None:
+        nobody = np.empty(0, dtype=np.int64)
+        split = Split(split.train, nobody, nobody, split.name)
+    return Loaded(loaded.graph, split, loaded.notes, loaded.form, loaded.made_of_edges)

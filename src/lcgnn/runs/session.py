@@ -1,4 +1,4 @@
-"""A method on a dataset over several seeds: what ``lcgnn train`` does."""
+"""A method on a graph from several seeds: what is to be done, checked before any of it starts."""
 
 from __future__ import annotations
 
@@ -16,168 +16,183 @@ from lcgnn import __version__
 from lcgnn.compute.device import resolve_device
 from lcgnn.errors import ConfigError, OutputError
 from lcgnn.files import read_json, remove_leftovers, write_json
-from lcgnn.graph import Graph, Split
-from lcgnn.methods import entry
+from lcgnn.graph import Split
+from lcgnn.methods import Method
 from lcgnn.methods.base import settings_of
 from lcgnn.methods.lc import TwoPhase
-from lcgnn.runs.artifacts import PredictionFormat
 from lcgnn.runs.board import Board
 from lcgnn.runs.cross_validation import CrossValidation, plan_cross_validation
-from lcgnn.runs.run import ProgressCallback, execute, source
+from lcgnn.runs.records import Configuration, Record, UsedSplit
+from lcgnn.runs.run import Manner, ProgressCallback, Run, execute
 from lcgnn.runs.runner import available_cores, run_jobs
-from lcgnn.runs.shared_tables import forget_tables, read_tables, sharing_tables
-from lcgnn.runs.spec import RunSpec, SplitSpec, fingerprint
-from lcgnn.sources.tables.reading import Tables
+from lcgnn.runs.spec import RunSpec, SplitSpec, fingerprint, name_of
+from lcgnn.sources.loaded import Loaded
+from lcgnn.sources.source import Source
 
 # Labels of every class from which on a tenth is held out for validation.
 _MANY_LABELS = 100
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Session:
     """The same run from several seeds, in a folder of its own.
 
     Args:
-        configuration: What is common to all runs, as plain data.
-        specs: One run a seed.
+        configuration: What is common to all runs.
+        runs: One a seed.
         folder: Where everything is written.
-        device: What to compute on.
+        manner: How the runs are carried out.
         workers: How many processes.
-        prediction_format: Of the predictions.
-        notes: What there is to say of the graph's tables.
+        notes: What there is to say of the graph and its labels.
         cross_validation: What tells how far to trust the predictions; None where nothing is estimated.
-        parts: Above 1, hold only one of so many parts of the graph in memory at a time.
     """
 
-    configuration: Mapping[str, Any]
-    specs: tuple[RunSpec, ...]
+    configuration: Configuration
+    runs: tuple[Run, ...]
     folder: Path
-    device: str
+    manner: Manner
     workers: int
-    prediction_format: PredictionFormat
     notes: tuple[str, ...] = ()
     cross_validation: CrossValidation | None = None
-    parts: int = 1
 
     @property
-    def tables(self) -> Tables | None:
-        """Where the graph comes from, if it is not a benchmark."""
-        return self.specs[0].tables
+    def source(self) -> Source:
+        """Where the graph comes from."""
+        return self.runs[0].spec.source
+
+    @property
+    def loaded(self) -> Loaded:
+        """The graph."""
+        return self.runs[0].loaded
+
+    @property
+    def predictions(self) -> tuple[Path, ...]:
+        """The files with the predictions, one a seed."""
+        name = f"predictions.{self.manner.prediction_format}"
+        return tuple(self.folder / f"seed-{run.spec.seed}" / name for run in self.runs)
 
     @property
     def can_predict(self) -> bool:
-        """Whether the models can be used on other tables with the same columns."""
-        columns = read_tables(self.tables).encoding.columns if self.tables else ()
-        return bool(columns) and self.specs[0].create_method().inductive
+        """Whether the models can be used on other graphs of the user's that come in the same way."""
+        own = self.source.benchmark is None
+        return own and not self.loaded.made_of_edges and self.runs[0].method.inductive
 
-    def run(self, board: Board, temperature: float = 1.0) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Carry out the runs and yield (position, result) as they finish; what is done already comes at once.
+    def results(self, board: Board, temperature: float = 1.0) -> Iterator[tuple[int, Record]]:
+        """Carry out the runs and yield (position, record) as they finish; what is done already comes at once.
 
         Args:
             board: Where the runs say how far they are.
             temperature: Of the probabilities that are written.
         """
-        carry_out = partial(_carry_out, self.folder, self.device, self.prediction_format, temperature, self.parts)
-        yield from run_jobs(sharing_tables(self.tables, carry_out), self.specs, board, workers=self.workers)
+        manner = dataclasses.replace(self.manner, temperature=temperature)
+        yield from run_jobs(partial(_carry_out, self.folder, manner), self.runs, board, workers=self.workers)
 
 
 def plan(
-    dataset: str,
-    method: str,
+    source: Source,
+    loaded: Loaded,
+    method: str | Method,
     *,
     seeds: int = 1,
     split: SplitSpec | None = None,
     validation: float | None = None,
     settings: Mapping[str, Any] | None = None,
-    tables: Tables | None = None,
     folder: Path | None = None,
-    device: str = "auto",
+    manner: Manner | None = None,
     workers: int | None = None,
-    prediction_format: PredictionFormat = "csv",
     folds: int | None = 0,
-    parts: int = 1,
 ) -> Session:
     """Check everything that can be checked before the work starts, and prepare the folder.
 
     Args:
-        dataset: A benchmark's name, or what to call the graph in the tables.
-        method: A method's name.
+        source: Where the graph comes from.
+        loaded: The graph.
+        method: A method's name, or a method.
         seeds: Runs from the seeds 0, 1, ..., seeds - 1.
         split: Which labels may be used; the public split by default.
         validation: Share of the training labels to hold out for validation; None for a tenth if there are many.
         settings: Of the method, where they differ from its defaults.
-        tables: Where the graph comes from, if it is not a benchmark.
         folder: Where to write; by default ``runs/`` and a name made of all of the above but the seeds.
-        device: A torch device or "auto".
+        manner: How the runs are carried out.
         workers: Processes; by default as many as there are cores, or seeds.
-        prediction_format: csv or parquet.
         folds: Of the cross-validation that estimates accuracy; 0 for none, None for as many as make sense.
-        parts: Above 1, hold only one of so many parts of the graph in memory at a time.
     """
+    manner = manner or Manner()
+    _check_numbers(seeds, workers, manner)
+    spec = specified(source, method, settings or {}, split or SplitSpec())
+    spec.create_method()
+    resolve_device(manner.device)
+    _check_parts(manner.parts, spec, folds)
+    if validation is None:
+        validation = spec.split.validation or _sensible_validation(Run(spec, loaded))
+    spec = dataclasses.replace(spec, split=dataclasses.replace(spec.split, validation=validation))
+    if not Run(spec, loaded).split.validation.size:
+        spec = _without_validation(spec)
+    run = Run(spec, loaded)
+    configuration = _configuration(run)
+    folder = folder or _default_folder(configuration)
+    processes = workers or available_cores()
+    cross_validation, reasons = plan_cross_validation(
+        run, folds if manner.parts == 1 else 0, folder / "folds", manner.device, processes
+    )
+    _prepare(folder, configuration)
+    return Session(
+        configuration=configuration,
+        runs=tuple(Run(dataclasses.replace(spec, seed=seed), loaded) for seed in range(seeds)),
+        folder=folder,
+        manner=manner,
+        workers=min(processes, seeds),
+        notes=(*loaded.notes, *_told(run.split, validation), *reasons),
+        cross_validation=cross_validation,
+    )
+
+
+def specified(source: Source, method: str | Method, settings: Mapping[str, Any], split: SplitSpec) -> RunSpec:
+    """The run with seed 0 of a method that is named, or of one that was made."""
+    if isinstance(method, str):
+        return RunSpec(source, method, 0, dict(settings), split)
+    if settings:
+        raise ConfigError("A method that was made has its settings already. Give them when it is made.")
+    return RunSpec(source, name_of(method), 0, {}, split, method)
+
+
+def _check_numbers(seeds: int, workers: int | None, manner: Manner) -> None:
     if seeds < 1:
         raise ConfigError(f"At least one seed is needed, not {seeds}.")
     if workers is not None and workers < 1:
         raise ConfigError(f"At least one worker is needed, not {workers}.")
-    if prediction_format not in ("csv", "parquet"):
-        raise ConfigError(f"Predictions can be written as csv or parquet, not {prediction_format!r}.")
-    dataset = dataset if tables else dataset.lower()
-    spec = RunSpec(dataset, method, 0, dict(settings or {}), split or SplitSpec(), tables)
-    spec.create_method()
-    resolve_device(device)
-    _check_parts(parts, method, folds)
-    forget_tables()
-    graph, own = source(spec)
-    if validation is None:
-        validation = spec.split.validation or _sensible_validation(spec, graph, spec.split.make(graph, own))
-    spec = dataclasses.replace(spec, split=dataclasses.replace(spec.split, validation=validation))
-    made = spec.split.make(graph, own)
-    if not made.validation.size:
-        spec = _without_validation(spec)
-    configuration = {
-        "lcgnn": __version__,
-        "dataset": dataset,
-        "graph": graph.checksum,
-        "method": method,
-        "settings": dataclasses.asdict(spec.create_method()),
-        "split": {**spec.split.to_json(), "name": made.name, "checksum": made.checksum},
-    }
-    folder = folder or _default_folder(configuration)
-    processes = workers or available_cores()
-    cross_validation, reasons = plan_cross_validation(
-        spec, folds if parts == 1 else 0, folder / "folds", device, processes
-    )
-    _prepare(folder, configuration)
-    notes = [*(read_tables(tables).notes if tables else ()), *_told(made, validation), *reasons]
-    return Session(
-        configuration=configuration,
-        specs=tuple(dataclasses.replace(spec, seed=seed) for seed in range(seeds)),
-        folder=folder,
-        device=device,
-        workers=min(processes, seeds),
-        prediction_format=prediction_format,
-        notes=tuple(notes),
-        cross_validation=cross_validation,
-        parts=parts,
-    )
+    if manner.prediction_format not in ("csv", "parquet"):
+        raise ConfigError(f"Predictions can be written as csv or parquet, not {manner.prediction_format!r}.")
 
 
-def _check_parts(parts: int, method: str, folds: int | None) -> None:
+def _check_parts(parts: int, spec: RunSpec, folds: int | None) -> None:
     if parts == 1:
         return
     if parts < 1:
         raise ConfigError(f"A graph can be cut into 1 part or more, not {parts}.")
-    if not issubclass(entry(method).method, TwoPhase):
-        raise ConfigError(f"{method} needs the whole graph at once. Train it without parts.")
+    if not isinstance(spec.create_method(), TwoPhase):
+        raise ConfigError(f"{spec.method} needs the whole graph at once. Train it without parts.")
     if folds:
         raise ConfigError("Accuracy cannot be estimated by folds on a graph in parts. Leave out --folds.")
 
 
-def _sensible_validation(spec: RunSpec, graph: Graph, split: Split) -> float:
-    """A tenth of a user's own labels if every class has so many that none will be missed, otherwise none."""
-    chooses = "selection" in settings_of(entry(spec.method).method) and spec.settings.get("selection") != "last"
-    if spec.tables is None or not chooses or split.validation.size:
+def _configuration(run: Run) -> Configuration:
+    return Configuration(
+        lcgnn=__version__,
+        dataset=run.spec.source.name,
+        graph=run.graph.checksum,
+        method=run.spec.method,
+        settings=dataclasses.asdict(run.method),
+        split=UsedSplit(run.spec.split, run.split.name, run.split.checksum),
+    )
+
+
+def _sensible_validation(run: Run) -> float:
+    """A tenth of the labels if every class has so many that none will be missed, otherwise none."""
+    chooses = "selection" in settings_of(type(run.method)) and run.spec.settings.get("selection") != "last"
+    if not chooses or run.split.validation.size:
         return 0.0
-    fewest = np.bincount(graph.labels[split.train], minlength=graph.num_classes).min()
+    fewest = np.bincount(run.graph.labels[run.split.train], minlength=run.graph.num_classes).min()
     return 0.1 if fewest >= _MANY_LABELS else 0.0
 
 
@@ -193,51 +208,38 @@ def _told(split: Split, validation: float) -> list[str]:
 
 def _without_validation(spec: RunSpec) -> RunSpec:
     """The run with the last epoch kept, where no label is there to choose one by."""
-    if "selection" not in settings_of(entry(spec.method).method):
+    method = spec.create_method()
+    if "selection" not in settings_of(type(method)):
         return spec
-    if spec.settings.get("selection", "last") != "last":
+    asked = spec.settings.get("selection", "last")
+    if asked != "last":
         raise ConfigError(
-            f"Selection by validation {spec.settings['selection']} needs validation labels, and there are none. "
+            f"Selection by validation {asked} needs validation labels, and there are none. "
             "Use --selection last, hold some out with --validation 0.2, or mark some in a split column."
         )
+    if spec.made is not None:
+        return dataclasses.replace(spec, made=dataclasses.replace(spec.made, **{"selection": "last"}))
     return dataclasses.replace(spec, settings={**spec.settings, "selection": "last"})
 
 
-def _carry_out(
-    folder: Path,
-    device: str,
-    prediction_format: PredictionFormat,
-    temperature: float,
-    parts: int,
-    spec: RunSpec,
-    progress: ProgressCallback,
-) -> dict[str, Any]:
-    return execute(
-        spec,
-        folder / f"seed-{spec.seed}",
-        device=device,
-        prediction_format=prediction_format,
-        temperature=temperature,
-        parts=parts,
-        progress=progress,
-    )
+def _carry_out(folder: Path, manner: Manner, run: Run, progress: ProgressCallback) -> Record:
+    return execute(run, folder / f"seed-{run.spec.seed}", manner, progress)
 
 
-def _default_folder(configuration: Mapping[str, Any]) -> Path:
-    identity = fingerprint({key: value for key, value in configuration.items() if key != "lcgnn"})
-    name = re.sub(r"[^\w.-]+", "-", configuration["dataset"])
-    return Path("runs") / f"{name}-{configuration['method']}-{identity[:8]}"
+def _default_folder(configuration: Configuration) -> Path:
+    name = re.sub(r"[^\w.-]+", "-", configuration.dataset)
+    return Path("runs") / f"{name}-{configuration.method}-{fingerprint(configuration.identity())[:8]}"
 
 
-def _prepare(folder: Path, configuration: Mapping[str, Any]) -> None:
+def _prepare(folder: Path, configuration: Configuration) -> None:
     """Make the folder ours, or refuse one that belongs to something else."""
     path = folder / "config.json"
     if path.exists():
-        existing = read_json(path)
-        if {**existing, "lcgnn": None} != {**configuration, "lcgnn": None}:
+        existing = Configuration.from_json(read_json(path), str(path))
+        if existing.identity() != configuration.identity():
             raise OutputError(f"{folder} holds the results of another configuration. Choose another --out folder.")
         return
     remove_leftovers(path)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise OutputError(f"{folder} is there already and is not a run folder. Choose another --out folder.")
-    write_json(path, configuration)
+    write_json(path, configuration.to_json())

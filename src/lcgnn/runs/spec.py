@@ -11,10 +11,10 @@ from typing import Any, Literal, cast, get_args
 
 from lcgnn.errors import ConfigError
 from lcgnn.graph import Graph, Split
-from lcgnn.methods import Method, create
+from lcgnn.methods import Method, create, entries, entry
 from lcgnn.runs.fields import Fields, Place, fields_of, nullable, one_of, share, whole
+from lcgnn.sources.source import Source
 from lcgnn.sources.splits import first_per_class, random_split, with_validation
-from lcgnn.sources.tables.reading import Tables
 
 SplitKind = Literal["public", "random"]
 
@@ -80,35 +80,56 @@ def read_split_fields(fields: Fields) -> SplitSpec:
 
 @dataclass(frozen=True)
 class RunSpec:
-    """One fit: a method with its settings on a dataset with a split, from a seed.
+    """One fit: a method with its settings on a graph with a split, from a seed.
 
     Args:
-        dataset: A benchmark's name, or what to call the graph in the tables.
+        source: Where the graph comes from.
         method: A method's name.
         seed: Of everything random.
         settings: Of the method, where they differ from its defaults.
         split: Which labels may be used.
-        tables: Where the graph comes from, if it is not a benchmark.
+        made: The method itself, if it was made in Python; None for the registered one with these settings.
     """
 
-    dataset: str
+    source: Source
     method: str
-    seed: int
+    seed: int = 0
     settings: Mapping[str, Any] = field(default_factory=dict)
     split: SplitSpec = SplitSpec()
-    tables: Tables | None = None
+    made: Method | None = None
 
     def configuration(self) -> dict[str, Any]:
         """All of it but the seed, as plain data."""
-        fields = {**dataclasses.asdict(self), "split": self.split.to_json()}
-        del fields["seed"]
-        if self.tables is None:
-            del fields["tables"]
-        return fields
+        place = self.source.place()
+        return {
+            "dataset": self.source.name,
+            "method": self.method,
+            "settings": dict(self.settings),
+            "split": self.split.to_json(),
+            **({} if place is None else {"tables": dict(place)}),
+        }
+
+    @property
+    def base(self) -> str:
+        """What the stage before the last is called in a table: the network alone."""
+        return entry(self.method).family if self.method in {item.name for item in entries()} else self.method
 
     def create_method(self) -> Method:
-        """The method; a benchmark's own settings are no graph's that happens to have its name."""
-        return create(self.method, None if self.tables else self.dataset, **self.settings)
+        """The method, with a benchmark's own settings where it has some."""
+        return self.made or create(self.method, self.source.benchmark, **self.settings)
+
+
+def name_of(method: Method) -> str:
+    """The registered name of a method that was made: the one of its class with the most of its settings preset."""
+    own = dataclasses.asdict(method)
+    fitting = [
+        item
+        for item in entries()
+        if item.method is type(method) and all(own[key] == value for key, value in item.preset.items())
+    ]
+    if not fitting:
+        raise ConfigError(f"{type(method).__name__} has no name. Register it: lcgnn.methods.register")
+    return max(fitting, key=lambda item: len(item.preset)).name
 
 
 def fingerprint(content: Mapping[str, Any]) -> str:

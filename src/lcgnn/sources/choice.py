@@ -35,9 +35,8 @@ def source_of(what: Any, columns: Columns | None = None, *, processes: int | Non
         columns: Names of columns that are not to be guessed.
         processes: How many train together, each on its part; None for one alone on the whole graph.
     """
-    source = (
-        _named(str(what), columns or Columns()) if isinstance(what, str | os.PathLike) else _held(what, columns)
-    )
+    named = columns or Columns()
+    source = _named(str(what), named) if isinstance(what, str | os.PathLike) else _held(what, named)
     if processes is not None and source.parts is None:
         source = _in_parts(source, processes)
     if named != Columns() and not isinstance(source, Tables | Frames | NetworkX):

@@ -1,0 +1,42 @@
+"""The demonstration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lcgnn.cli.app import app
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("demo"),
+) -> None:
+    """Train LC-GCN and LC-GAT on the benchmark graphs, show a table and save a plot (a few minutes).
+
+    Example: lcgnn demo
+    """
+    from lcgnn.cli.display import comparison_table
+    from lcgnn.cli.display import out as console
+    from lcgnn.cli.watching import TerminalWatcher
+    from lcgnn.experiments.demo import demo_trainings
+    from lcgnn.report.plots import save_comparison
+
+    summaries = []
+    for title, carry_out in demo_trainings(out):
+        console.print(f"\n{title}")
+        summaries.append(carry_out(TerminalWatcher(console)).summary)
+    console.print()
+    console.print(comparison_table(summaries))
+    plot = out / "accuracy.png"
+    save_comparison(plot, summaries)
+    console.print(f"Plot: {plot}    Predictions, models and curves: {out}/", soft_wrap=True)
+    console.print(
+        "\nTry next:\n"
+        "  lcgnn train citeseer --method lc-gcn --labels-per-class 10 --seeds 10\n"
+        "  lcgnn methods          (what else can be trained)\n"
+        "  lcgnn train --help     (all options)",
+        markup=False,
+    )

@@ -1,0 +1,17 @@
+"""A graph cut into parts on disk, for several processes to train on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lcgnn.compute.placement.cutting import assign, cut
+from lcgnn.sources.loaded import Loaded
+from lcgnn.sources.parts.files import Manifest, write_parts
+
+
+def partition(loaded: Loaded, count: int, folder: Path) -> Manifest:
+    """Cut a graph into so many parts of equal work, with few edges between them, and write them into a folder."""
+    graph, split = loaded.graph, loaded.split
+    parts = cut(graph, split, assign(graph, count))
+    described = {"name": graph.name, "checksum": graph.checksum, "split": split.name}
+    return write_parts(folder, graph, split, parts, described)

@@ -1,0 +1,220 @@
+"""Training from what the user named to a folder of results: everything that ``lcgnn train`` does."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from lcgnn import __version__
+from lcgnn.assessment.trust import Assessment
+from lcgnn.compute.placement.launch import fail_once, is_launched, world_size
+from lcgnn.errors import ConfigError
+from lcgnn.files import write_json
+from lcgnn.methods import Method
+from lcgnn.runs.artifacts import PredictionFormat
+from lcgnn.runs.board import temporary_board
+from lcgnn.runs.model import TrainedModel
+from lcgnn.runs.predict import Prediction, load_models, predict
+from lcgnn.runs.records import Record, Summary
+from lcgnn.runs.run import Manner
+from lcgnn.runs.session import Session, plan
+from lcgnn.runs.spec import SplitKind, SplitSpec
+from lcgnn.runs.summary import summarize, words
+from lcgnn.runs.watching import Watcher
+from lcgnn.sources.choice import source_of
+from lcgnn.sources.source import Source
+from lcgnn.sources.tables.columns import Columns
+
+
+class Followed(SystemExit):
+    """Raised where several processes trained together and this is not the first: its work is done."""
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """What a training came to.
+
+    Args:
+        session: What was done.
+        summary: The results of all seeds together.
+        records: One a seed.
+    """
+
+    session: Session
+    summary: Summary
+    records: tuple[Record, ...]
+
+    @property
+    def folder(self) -> Path:
+        """Where everything was written."""
+        return self.session.folder
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What there is to say of the graph and its labels, a sentence each."""
+        return self.session.notes
+
+    @property
+    def expected(self) -> Assessment | None:
+        """How far to trust the predictions, where that was estimated."""
+        return self.summary.expected
+
+    @property
+    def predictions(self) -> tuple[Path, ...]:
+        """The files with a label and its probability for every node, one a seed."""
+        return self.session.predictions
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What came of it in sentences, as the command line prints them."""
+        return words(self.summary, can_predict=self.session.can_predict)
+
+    def models(self) -> tuple[TrainedModel, ...]:
+        """The trained models, one a seed."""
+        return load_models(self.folder)
+
+    def predict(self, what: Any = None, columns: Columns | None = None) -> Prediction:
+        """Classify the nodes of another graph, or of the one that was trained on."""
+        again = self.session.source if what is None else what
+        return predict(self.folder, again, columns=columns, device=self.session.manner.device)
+
+
+def train(
+    what: Any,
+    method: str | Method = "lc-gcn",
+    *,
+    seeds: int = 1,
+    split: SplitKind = "public",
+    labels_per_class: int | None = None,
+    split_seed: int = 0,
+    validation: float | None = None,
+    settings: Mapping[str, Any] | None = None,
+    columns: Columns | None = None,
+    estimate: bool = True,
+    folds: int | None = None,
+    device: str = "auto",
+    workers: int | None = None,
+    parts: int = 1,
+    out: Path | str | None = None,
+    predictions: PredictionFormat = "csv",
+    watcher: Watcher | None = None,
+) -> Training:
+    """Train a method on a graph and write models, predictions and what to expect of them into a folder.
+
+    A training that was stopped continues when it is called again with the same arguments; what is done is not
+    repeated. Started by torchrun, every process calls it; only in the first one it returns, the others end.
+
+    Args:
+        what: The graph: a folder, an .npz file, a benchmark's name, two data frames, a NetworkX graph, ... (see
+            `source_of`).
+        method: A method's name (``lcgnn methods`` lists them), or a method.
+        seeds: Train from so many different initialisations.
+        split: Which labels: "public" (the graph's own split, or all labels) or "random".
+        labels_per_class: Train on so many labels of each class; None for all of the split's.
+        split_seed: Which random draw of the labels.
+        validation: Share of the training labels that chooses the epoch; None for a tenth if there are many.
+        settings: Of the method, where they differ from its defaults.
+        columns: Names of columns that are not to be guessed.
+        estimate: Whether to estimate from the given labels how many predictions are right, and calibrate.
+        folds: Into how many parts the labels are divided for that; None for as many as make sense.
+        device: A torch device or "auto".
+        workers: Processes to train in; None for one a core.
+        parts: Above 1, hold only one of so many parts of the graph in memory at a time.
+        out: Folder for the results; by default one in ``runs/``.
+        predictions: Format of the predictions.
+        watcher: Told how it goes.
+    """
+    watcher = watcher or Watcher()
+    source = _source(what, columns)
+    together = source.parts is not None
+    asked = _folds(estimate, folds, together=together)
+    if together and parts > 1:
+        raise ConfigError("Under torchrun every process holds a part already. Leave out --parts.")
+    manner = Manner(device, predictions, parts=parts)
+    labels = SplitSpec(split, labels_per_class, split_seed)
+    compared = {"method": str(method), "seeds": seeds, "settings": dict(settings or {}), "split": labels.to_json()}
+    compared |= {"validation": validation, "predictions": predictions}
+    with _crew(source, device, compared) as crew:
+        with watcher.reading() as progress:
+            loaded = source.load(progress)
+        session = plan(
+            source,
+            loaded,
+            method,
+            seeds=seeds,
+            split=labels,
+            validation=validation,
+            settings=settings,
+            folder=None if out is None else Path(out),
+            manner=manner if crew is None else replace(manner, fit=crew.fit_run),
+            workers=workers if crew is None else 1,
+            folds=asked,
+        )
+        watcher.notes(session.notes)
+        return _carry_out(session, watcher, crew)
+
+
+def _carry_out(session: Session, watcher: Watcher, crew: Any) -> Training:
+    """Estimate, train every seed, and write the summary."""
+    assessment = _assessed(session, watcher)
+    temperature = 1.0 if assessment is None else assessment.calibration.temperature
+    labels = [f"seed {run.spec.seed}" for run in session.runs]
+    records: list[Record] = []
+    with temporary_board(len(labels)) as board, watcher.working(board, labels, "runs"):
+        for _, record in session.results(board, temperature):
+            records.append(record)
+            watcher.trained(record)
+    communication = None if crew is None else crew.communication()
+    summary = summarize(session, records, assessment, communication)
+    write_json(session.folder / "summary.json", summary.to_json())
+    return Training(session, summary, tuple(sorted(records, key=lambda record: record.seed)))
+
+
+def _assessed(session: Session, watcher: Watcher) -> Assessment | None:
+    """How far to trust the predictions, by models that are trained without some of the labels."""
+    folds = session.cross_validation
+    if folds is None:
+        return None
+    labels = [f"fold {number + 1}" for number in range(folds.used)]
+    done = []
+    with temporary_board(len(labels)) as board, watcher.working(board, labels, "folds"):
+        for _, result in folds.results(board):
+            done.append(result)
+    watcher.trained_folds(done)
+    return folds.assess(done)
+
+
+def _source(what: Any, columns: Columns | None) -> Source:
+    """What is meant, or the reason in the words of the first of all processes that were started."""
+    try:
+        return source_of(what, columns, processes=world_size() if is_launched() else None)
+    except ConfigError as error:
+        fail_once(error)
+
+
+def _folds(estimate: bool, folds: int | None, *, together: bool) -> int | None:
+    """How many folds are asked for; None for as many as make sense."""
+    if not estimate and folds:
+        raise ConfigError(f"--no-estimate and --folds {folds} contradict each other. Leave one of them out.")
+    if together and folds:
+        raise ConfigError("Accuracy cannot be estimated by folds on a graph in parts. Leave out --folds.")
+    return folds if estimate and not together else 0
+
+
+@contextmanager
+def _crew(source: Source, device: str, settings: Mapping[str, Any]) -> Iterator[Any]:
+    """The processes that train together on a graph in parts, for the first of them; None for a whole graph."""
+    if source.parts is None:
+        yield None
+        return
+    from lcgnn.runs.crew import at_work
+
+    checked = {**settings, "lcgnn": __version__, "LCGNN_KERNELS": os.environ.get("LCGNN_KERNELS")}
+    with at_work(source.parts, device, checked) as crew:
+        if crew is None:
+            raise Followed(0)
+        yield crew
