@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from benchmarks.measure import in_words, machine, peak_memory, print_peak_memory, write
-from lcgnn.sources.tables.reading import Tables, load_tables
+from lcgnn.sources.tables.source import Tables
 
 NODES, EDGES, NUMBERS, LABEL_RATE = 1_000_000, 10_000_000, 5, 0.01
 
@@ -67,5 +67,5 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":  # load once, for time and memory
-    load_tables(Tables(sys.argv[1]))
+    Tables(sys.argv[1]).load()
     print_peak_memory()

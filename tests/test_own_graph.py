@@ -16,8 +16,7 @@ from lcgnn.graph import Graph
 from lcgnn.runs.artifacts import save_answers
 from lcgnn.runs.model import TrainedModel
 from lcgnn.sources.examples import write_example
-from lcgnn.sources.tables.known import TableForm
-from lcgnn.sources.tables.reading import Tables, load_tables
+from lcgnn.sources.tables.source import Tables
 
 SHORT = ["--base-epochs", "30", "--epochs", "30", "--folds", "3"]
 PAGE = Path(__file__).parent.parent / "docs" / "own-graph.md"
@@ -118,8 +117,8 @@ def test_most_predictions_on_the_example_are_right(trained: tuple[Path, dict[str
 def test_the_model_knows_how_its_features_were_made(trained: tuple[Path, dict[str, object]]) -> None:
     folder, _ = trained
     model = TrainedModel.load(folder / "run" / "seed-0" / "model.safetensors")
-    made = load_tables(Tables(str(folder / "cora")))
-    assert model.form == TableForm(made.roles, made.encoding)
+    made = Tables(str(folder / "cora")).load()
+    assert model.form == made.form
 
 
 def test_a_finished_run_is_not_repeated_wherever_the_tables_are(trained: tuple[Path, dict[str, object]]) -> None:

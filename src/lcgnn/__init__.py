@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from lcgnn.methods import create
     from lcgnn.networks.label_consistency import LabelConsistency
     from lcgnn.runs.model import TrainedModel
+    from lcgnn.runs.predict import predict
+    from lcgnn.runs.train import train
     from lcgnn.sources.benchmarks import load
+    from lcgnn.sources.choice import source_of
     from lcgnn.sources.frames import from_frames
     from lcgnn.sources.in_memory import from_arrays
     from lcgnn.sources.networkx import from_networkx
@@ -37,6 +40,9 @@ __all__ = [
     "from_networkx",
     "from_pyg",
     "load",
+    "predict",
+    "source_of",
+    "train",
 ]
 
 # Imported on first use, because torch takes seconds and ``lcgnn --help`` must not.
@@ -53,6 +59,9 @@ _PLACES = {
     "from_networkx": "lcgnn.sources.networkx",
     "from_pyg": "lcgnn.sources.pyg",
     "load": "lcgnn.sources.benchmarks",
+    "predict": "lcgnn.runs.predict",
+    "source_of": "lcgnn.sources.choice",
+    "train": "lcgnn.runs.train",
 }
 
 

@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 from safetensors import SafetensorError, safe_open
 
-from lcgnn.runs.run import execute
+from lcgnn.compute.placement.cutting import assign, cut
+from lcgnn.runs.run import Run, execute
 from lcgnn.runs.spec import RunSpec
-from lcgnn.sources.arrays import save_arrays
+from lcgnn.sources.arrays import ArrayFolder, save_arrays
 from lcgnn.sources.parts.files import write_parts
-from lcgnn.sources.tables.reading import Tables
 
 DESCRIBED = {"name": "small", "checksum": "abc", "split": "small"}
 SETTINGS = {"base_epochs": 60, "epochs": 60, "base_stop_window": 0}
@@ -41,8 +41,15 @@ def trained(tmp_path_factory: pytest.TempPathFactory, small_graph) -> Path:
     graph, split = small_graph()
     save_arrays(graph, split, folder / "graph")
     for size in (2, 3):
-        write_parts(folder / f"parts-{size}", graph, split, size, {**DESCRIBED, "checksum": graph.checksum})
-    execute(RunSpec("small", "lc-gcn", 0, SETTINGS, tables=Tables(str(folder / "graph"))), folder / "one")
+        write_parts(
+            folder / f"parts-{size}",
+            graph,
+            split,
+            cut(graph, split, assign(graph, size)),
+            {**DESCRIBED, "checksum": graph.checksum},
+        )
+    source = ArrayFolder(str(folder / "graph"))
+    execute(Run(RunSpec(source, "lc-gcn", 0, SETTINGS), source.load()), folder / "one")
     return folder
 
 

@@ -18,7 +18,7 @@ from lcgnn.graph import Graph, Split
 from lcgnn.methods import create
 from lcgnn.runs.model import TrainedModel
 from lcgnn.sources.tables.columns import Roles
-from lcgnn.sources.tables.known import TableForm
+from lcgnn.sources.tables.form import TableForm
 
 FORM = TableForm(
     Roles("id", "label", None, "from", "to", None),

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,12 +18,13 @@ from lcgnn.errors import LCGNNError
 from lcgnn.graph import Graph, Split
 from lcgnn.runs.model import TrainedModel
 from lcgnn.runs.predict import Prediction, predict
-from lcgnn.runs.run import execute
+from lcgnn.runs.run import Manner, Run, execute
 from lcgnn.runs.spec import RunSpec, SplitSpec
 from lcgnn.sources.arrays import save_arrays
+from lcgnn.sources.choice import source_of
 from lcgnn.sources.parts.files import MANIFEST
 from lcgnn.sources.tables.columns import Columns
-from lcgnn.sources.tables.reading import Tables
+from lcgnn.sources.tables.source import Tables
 
 Row = dict[str, str]
 NAMES = ("nodes.csv", "edges.csv")
@@ -59,12 +61,16 @@ def write_graph(folder: Path, num_nodes: int = 40) -> Path:
     return folder
 
 
+def run_of(what: object, method: str, settings: dict[str, object], seed: int = 0, **more: Any) -> Run:
+    source = source_of(what)
+    return Run(RunSpec(source, method, seed, settings, **more), source.load())
+
+
 def train(folder: Path, run: Path, method: str = "lc-gcn", **more: object) -> Path:
     """Carry out a short run, as ``lcgnn train`` does."""
     settings = {} if method == "lp" else {"base_epochs": 20, "epochs": 20, "selection": "last"}
-    name = more.pop("format", "csv")
-    spec = RunSpec(Tables(str(folder)).name, method, 0, settings, tables=Tables(str(folder)), **more)
-    execute(spec, run / "seed-0", prediction_format=name)
+    manner = Manner(prediction_format=more.pop("format", "csv"))
+    execute(run_of(folder, method, settings, **more), run / "seed-0", manner)
     return run
 
 
@@ -94,7 +100,7 @@ def answers(prediction: Prediction, path: Path) -> dict[str, Row]:
 
 
 def told(prediction: Prediction, *words: str) -> bool:
-    return any(all(word in note for word in words) for note in prediction.subject.notes)
+    return any(all(word in note for word in words) for note in prediction.notes)
 
 
 @pytest.mark.parametrize("method", ["lc-gcn", "gcn-adjacency", "lc-gat", "manireg"])
@@ -107,7 +113,7 @@ def test_on_the_same_graph_the_answers_are_those_of_the_training(method: str, gr
 
 
 def trained_without_epochs(graph: Path, tmp_path: Path) -> Path:
-    execute(RunSpec("g", "manireg", 0, tables=Tables(str(graph))), tmp_path / "run" / "seed-0")
+    execute(run_of(graph, "manireg", {}), tmp_path / "run" / "seed-0")
     return tmp_path / "run"
 
 
@@ -210,14 +216,14 @@ def test_tables_that_changed_where_they_are_are_told(graph: Path, tmp_path: Path
     change(own, "nodes.csv", lambda rows: [*rows, {"id": "new", "label": "", "size": "1", "land": "fr"}])
     prediction = predict(run)
     assert told(prediction, "own has changed since the model was trained")
-    assert prediction.summary()["nodes"] == 41
+    assert prediction.to_json()["nodes"] == 41
 
 
 def test_the_models_of_several_seeds_are_averaged(graph: Path, run: Path, tmp_path: Path) -> None:
     several = Path(shutil.copytree(run, tmp_path / "several"))
     settings = {"base_epochs": 20, "epochs": 20, "selection": "last"}
     for seed in (2, 10):
-        execute(RunSpec("g", "lc-gcn", seed, settings, tables=Tables(str(graph))), several / f"seed-{seed}")
+        execute(run_of(graph, "lc-gcn", settings, seed), several / f"seed-{seed}")
     single = [predict(several / f"seed-{seed}").distribution for seed in (0, 2, 10)]
     together = predict(several)
     assert [model.about["seed"] for model in together.models] == [0, 2, 10]
@@ -239,8 +245,8 @@ def test_the_temperature_of_the_model_counts(run: Path, tmp_path: Path) -> None:
 
 
 def test_a_benchmark_is_predicted_again(tmp_path: Path) -> None:
-    spec = RunSpec("cora", "gcn", 0, {"base_epochs": 5}, SplitSpec(labels_per_class=5))
-    execute(spec, tmp_path / "run" / "seed-0")
+    run = run_of("cora", "gcn", {"base_epochs": 5}, split=SplitSpec(labels_per_class=5))
+    execute(run, tmp_path / "run" / "seed-0")
     predict(tmp_path / "run").save(tmp_path / "again.csv")
     assert (tmp_path / "again.csv").read_text() == (tmp_path / "run" / "seed-0" / "predictions.csv").read_text()
     with pytest.raises(LCGNNError, match="not trained on a table's columns"):
@@ -259,11 +265,11 @@ def test_a_folder_of_arrays_is_predicted_again_and_another_one_as_well(
     assert (tmp_path / "again.csv").read_text() == (run / "seed-0" / "predictions.csv").read_text()
     few = replace(split, train=split.train[::2])
     save_arrays(graph, few, tmp_path / "other")
-    prediction = predict(run, Tables(str(tmp_path / "other")))
-    assert np.array_equal(prediction.subject.given, few.train)
+    prediction = predict(run, tmp_path / "other")
+    assert np.array_equal(prediction.loaded.split.train, few.train)
     save_arrays(replace(graph, class_names=graph.class_names[::-1]), split, tmp_path / "renamed")
     with pytest.raises(LCGNNError, match="other classes than the model"):
-        predict(run, Tables(str(tmp_path / "renamed")))
+        predict(run, tmp_path / "renamed")
 
 
 def test_features_made_from_the_edges_are_for_the_same_graph_only(graph: Path, tmp_path: Path) -> None:
@@ -275,7 +281,7 @@ def test_features_made_from_the_edges_are_for_the_same_graph_only(graph: Path, t
     predict(run).save(tmp_path / "again.csv")
     assert (tmp_path / "again.csv").read_text() == (run / "seed-0" / "predictions.csv").read_text()
     change(bare, "edges.csv", lambda rows: rows[:-1])
-    with pytest.raises(LCGNNError, match=r"features made from the edges.*Train on this one: lcgnn train"):
+    with pytest.raises(LCGNNError, match=r"made from the edges.*Train on this one: lcgnn train"):
         predict(run)
 
 

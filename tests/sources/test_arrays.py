@@ -10,7 +10,8 @@ from scipy.sparse import csr_array
 from lcgnn.errors import DataError
 from lcgnn.graph import Graph, Split
 from lcgnn.sources.arrays import load_arrays, save_arrays
-from lcgnn.sources.tables.reading import Columns, Tables, load_tables
+from lcgnn.sources.choice import source_of
+from lcgnn.sources.tables.columns import Columns
 
 SPLIT = Split(np.array([0, 3]), np.array([1]), np.array([4]))
 
@@ -51,9 +52,9 @@ def test_large_arrays_are_not_read_into_memory(tmp_path):
 
 def test_a_folder_of_arrays_is_taken_where_tables_are(tmp_path):
     save_arrays(FORMS["dense"], SPLIT, tmp_path / "graph")
-    assert load_tables(Tables(str(tmp_path / "graph"))).graph.checksum == FORMS["dense"].checksum
+    assert source_of(tmp_path / "graph").load().graph.checksum == FORMS["dense"].checksum
     with pytest.raises(DataError, match="no columns to name"):
-        load_tables(Tables(str(tmp_path / "graph"), Columns(label="topic")))
+        source_of(tmp_path / "graph", Columns(label="topic"))
 
 
 def cut(path):

@@ -12,7 +12,7 @@ import pytest
 from lcgnn import from_frames
 from lcgnn.errors import DataError
 from lcgnn.sources.examples import write_example
-from lcgnn.sources.tables.reading import Tables, load_tables
+from lcgnn.sources.tables.source import Tables
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ READERS = {
 def test_frames_give_the_graph_of_the_same_files(library: str, folder: Path) -> None:
     read = READERS[library]
     made = from_frames(read(folder / "nodes.csv"), read(folder / "edges.csv"), name="articles")
-    expected = load_tables(Tables(str(folder)))
+    expected = Tables(str(folder)).load()
     assert made.graph.checksum == expected.graph.checksum
     assert made.encoding == expected.encoding
     assert made.roles == expected.roles

@@ -16,10 +16,9 @@ from scipy.sparse import csr_array
 from lcgnn.errors import DataError
 from lcgnn.graph import Graph, Split
 from lcgnn.runs.predict import predict
-from lcgnn.runs.run import execute
+from lcgnn.runs.run import Run, execute
 from lcgnn.runs.spec import RunSpec
-from lcgnn.sources.npz import load_npz, save_npz
-from lcgnn.sources.tables.reading import Tables
+from lcgnn.sources.npz import Npz, load_npz, save_npz
 
 RING = np.roll(np.eye(6), 1, axis=1) + np.roll(np.eye(6), -1, axis=1)
 LABELS = np.array([0, 1, -1, -1, 0, 1])
@@ -92,32 +91,32 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("ring")
     path = written(folder, adjacency=RING, labels=LABELS, features=np.eye(6))
     settings = {"base_epochs": 5, "epochs": 5, "selection": "last"}
-    execute(RunSpec("ring", "lc-gcn", 0, settings, tables=Tables(str(path))), folder / "run")
+    execute(Run(RunSpec(Npz(str(path)), "lc-gcn", 0, settings), Npz(str(path)).load()), folder / "run")
     return folder / "run"
 
 
 def test_a_model_predicts_on_the_file_that_it_was_trained_on(run: Path) -> None:
     prediction = predict(run)
     assert prediction.trained_on_it
-    assert prediction.subject.given.tolist() == [0, 1, 4, 5]
+    assert prediction.loaded.split.train.tolist() == [0, 1, 4, 5]
 
 
 def test_a_model_predicts_on_a_file_without_labels_or_with_others(run: Path, tmp_path: Path) -> None:
-    alone = predict(run, Tables(str(written(tmp_path, adjacency=RING, features=np.eye(6)))))
-    assert alone.subject.given.size == 0
+    alone = predict(run, written(tmp_path, adjacency=RING, features=np.eye(6)))
+    assert alone.loaded.split.train.size == 0
     np.testing.assert_array_equal(alone.distribution, predict(run).distribution)
     arrays = {"adjacency": RING, "features": np.eye(6), "train_mask": np.arange(6) < 4}
     labels, names = np.array([2, 1, -1, 0, 1, 0]), np.array(["1", "0", "unheard of"])
-    known = predict(run, Tables(str(written(tmp_path, labels=labels, class_names=names, **arrays))))
-    assert known.subject.graph.labels.tolist() == [-1, 0, -1, 1, 0, 1]
-    assert known.subject.given.tolist() == [1, 3]
+    known = predict(run, written(tmp_path, labels=labels, class_names=names, **arrays))
+    assert known.loaded.graph.labels.tolist() == [-1, 0, -1, 1, 0, 1]
+    assert known.loaded.split.train.tolist() == [1, 3]
     np.testing.assert_array_equal(known.distribution, alone.distribution)
 
 
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"adjacency": RING}, "mean nothing to the model"),
+        ({"adjacency": RING}, "mean nothing in a graph"),
         ({"adjacency": RING, "features": np.ones((6, 2))}, "has 2 features"),
         ({"edge_index": np.array([[0], [1]])}, "how many nodes there are is not known"),
         ({"adjacency": RING, "labels": LABELS, "class_names": np.array(["a"])}, "with 1 class names"),
@@ -127,7 +126,7 @@ def test_a_file_that_a_model_cannot_use_is_refused(
     run: Path, tmp_path: Path, arrays: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(DataError, match=message):
-        predict(run, Tables(str(written(tmp_path, **arrays))))
+        predict(run, written(tmp_path, **arrays))
 
 
 class Trap:

@@ -61,6 +61,4 @@ def _options(default: str, ignore: bool) -> list[Parameter]:
     if ignore:
         text = "Tables: a column that is not to be used; may be given several times."
         kinds["ignore_column"] = Annotated[list[str] | None, typer.Option(help=text)]
-    return [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind) for name, kind in kinds.items()
-    ]
+    return [Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind) for name, kind in kinds.items()]

@@ -5,43 +5,49 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lcgnn.cli import options
 from lcgnn.cli.app import app
-from lcgnn.cli.shared import fetch
 from lcgnn.errors import ConfigError
+
+if TYPE_CHECKING:
+    from lcgnn.experiments.reproduce import Reproduction
+
+
+Names = Annotated[
+    list[str],
+    typer.Argument(
+        help="Of the paper (table1, table2, table3, table4, figure1), beyond it (few_labels_cora, "
+        "sensitivity_lambda, ...), 'all', or TOML files of your own."
+    ),
+]
+Seeds = Annotated[
+    int | None, typer.Option("--seeds", "-n", help="Seeds of every cell. [default: the experiment's, 10]")
+]
+Only = Annotated[list[str] | None, typer.Option(help="Only rows with these methods; may be given several times.")]
+Cluster = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Run on the workers of this Dask scheduler, tcp://HOST:8786."),
+]
+Plan = Annotated[
+    bool, typer.Option("--plan", help="Only say what would be run, and how long it takes by earlier records.")
+]
 
 
 @app.command()
 def reproduce(
-    experiments: Annotated[
-        list[str],
-        typer.Argument(
-            help="Of the paper (table1, table2, table3, table4, figure1), beyond it (few_labels_cora, "
-            "sensitivity_lambda, ...), 'all', or TOML files of your own."
-        ),
-    ],
-    seeds: Annotated[
-        int | None, typer.Option("--seeds", "-n", help="Seeds of every cell. [default: the experiment's, 10]")
-    ] = None,
-    only: Annotated[
-        list[str] | None, typer.Option(help="Only rows with these methods; may be given several times.")
-    ] = None,
-    workers: Annotated[
-        int | None, typer.Option(help="Processes to train in, one thread each. [default: one a core]")
-    ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="Run on the workers of this Dask scheduler, tcp://HOST:8786."),
-    ] = None,
-    device: Annotated[str, typer.Option(help="'cpu', 'cuda', ... or 'auto'.")] = "auto",
-    records: Annotated[Path, typer.Option(help="Folder for the records of single runs.")] = Path("runs/records"),
-    results: Annotated[Path, typer.Option(help="Folder for the tables and the packed records.")] = Path("results"),
-    plan: Annotated[
-        bool, typer.Option("--plan", help="Only say what would be run, and how long it takes by earlier records.")
-    ] = False,
+    experiments: Names,
+    seeds: Seeds = None,
+    only: Only = None,
+    workers: options.Workers = None,
+    cluster: Cluster = None,
+    device: options.Device = "auto",
+    records: options.Records = Path("runs/records"),
+    results: options.Results = Path("results"),
+    plan: Plan = False,
 ) -> None:
     """Run experiments and write their tables beside the paper's, and a page with plots.
 
@@ -49,35 +55,23 @@ def reproduce(
 
     Example: lcgnn reproduce table3 --seeds 3
     """
-    from lcgnn.cli.display import err, plan_table, record_line, watching
+    from lcgnn.cli.display import err, fetching, plan_table
     from lcgnn.cli.display import out as console
     from lcgnn.experiments.reproduce import Reproduction
     from lcgnn.report.html import write_page
     from lcgnn.report.markdown import write_tables
     from lcgnn.report.page import Report
-    from lcgnn.runs.board import temporary_board
     from lcgnn.runs.runner import available_cores
 
     reproduction = Reproduction.of(experiments, seeds, only or [], records, results)
-    for dataset in reproduction.datasets():
-        fetch(dataset, err)
-    if plan and not reproduction.experiments:
-        console.print("Nothing is trained for this: it takes seconds.")
-        return
+    with fetching(err) as progress:
+        reproduction.read_graphs(progress)
     if plan:
-        console.print(plan_table(reproduction.forecast(), workers or available_cores()))
+        trained = bool(reproduction.experiments)
+        shown = plan_table(reproduction.forecast(), workers or available_cores()) if trained else _NOTHING
+        console.print(shown)
         return
-    missing = reproduction.missing()
-    console.print(f"{reproduction.num_done()} runs have a record, {len(missing)} are to be done.")
-    labels = [f"{spec.dataset} {spec.method} {spec.seed}" for spec in missing]
-    try:
-        with temporary_board(len(labels)) as board, watching(board, labels, console):
-            for _, record in reproduction.run(missing, board, workers=workers, device=device, scheduler=cluster):
-                record_line(record, console)
-    except KeyboardInterrupt:
-        command = shlex.join(["lcgnn", *sys.argv[1:]])
-        console.print(f"Stopped. What is done is kept. To continue: {command}", soft_wrap=True)
-        raise
+    _run(reproduction, workers, device, cluster)
     reproduction.measure()
     for path, markdown in write_tables(reproduction):
         console.print(f"\n{markdown}", soft_wrap=True, markup=False)
@@ -89,6 +83,28 @@ def reproduce(
         console.print(f"\nPage with plots: {page}    All tables in one file: lcgnn report", soft_wrap=True)
 
 
+_NOTHING = "Nothing is trained for this: it takes seconds."
+
+
+def _run(reproduction: Reproduction, workers: int | None, device: str, cluster: str | None) -> None:
+    """Do what has no record, with live progress."""
+    from lcgnn.cli.display import out as console
+    from lcgnn.cli.display import record_line, watching
+    from lcgnn.runs.board import temporary_board
+
+    missing = reproduction.missing()
+    console.print(f"{reproduction.num_done()} runs have a record, {len(missing)} are to be done.")
+    labels = [f"{run.spec.source.name} {run.spec.method} {run.spec.seed}" for run in missing]
+    try:
+        with temporary_board(len(labels)) as board, watching(board, labels, console):
+            for _, record in reproduction.run(missing, board, workers=workers, device=device, scheduler=cluster):
+                record_line(record, console)
+    except KeyboardInterrupt:
+        command = shlex.join(["lcgnn", *sys.argv[1:]])
+        console.print(f"Stopped. What is done is kept. To continue: {command}", soft_wrap=True)
+        raise
+
+
 results_app = typer.Typer(help="Records of runs that were made.", no_args_is_help=True)
 app.add_typer(results_app, name="results")
 
@@ -98,8 +114,8 @@ def pack(
     experiments: Annotated[
         list[str] | None, typer.Argument(help="Experiments or TOML files. [default: all of the package]")
     ] = None,
-    records: Annotated[Path, typer.Option(help="Folder with the records of single runs.")] = Path("runs/records"),
-    results: Annotated[Path, typer.Option(help="Folder for the tables and the packed records.")] = Path("results"),
+    records: options.Records = Path("runs/records"),
+    results: options.Results = Path("results"),
 ) -> None:
     """Pack the records of single runs into one file an experiment, and write its table, without running anything.
 
@@ -126,8 +142,8 @@ def report(
         list[str] | None,
         typer.Argument(help="TOML files of your own, beside the paper's tables, which are always shown."),
     ] = None,
-    records: Annotated[Path, typer.Option(help="Folder with the records of single runs.")] = Path("runs/records"),
-    results: Annotated[Path, typer.Option(help="Folder with the packed records.")] = Path("results"),
+    records: options.Records = Path("runs/records"),
+    results: options.Results = Path("results"),
     out: Annotated[
         Path | None, typer.Option(help="The page. [default: report.html in the folder of the packed records]")
     ] = None,

@@ -13,7 +13,9 @@ from lcgnn.errors import ConfigError
 
 Edges = Annotated[
     int | None,
-    typer.Option(help="Edges; those drawn twice count once, so there will be slightly fewer. [default: 10 a node]"),
+    typer.Option(
+        help="Edges; those drawn twice count once, so there will be slightly fewer. [default: 10 a node]"
+    ),
 ]
 LabelConsistency = Annotated[float, typer.Option(help="Of the edges, how many join nodes of one class.")]
 FeatureSignal = Annotated[

@@ -12,9 +12,7 @@ from lcgnn.errors import ConfigError
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the table.")]
 Device = Annotated[str, typer.Option(help="'cpu', 'cuda', ... or 'auto'.")]
-Workers = Annotated[
-    int | None, typer.Option(help="Processes to train in, one thread each. [default: one a core]")
-]
+Workers = Annotated[int | None, typer.Option(help="Processes to train in, one thread each. [default: one a core]")]
 Records = Annotated[Path, typer.Option(help="Folder for the records of single runs.")]
 Results = Annotated[Path, typer.Option(help="Folder for the tables and the packed records.")]
 
@@ -34,8 +32,8 @@ LabelsPerClass = Annotated[
 SplitKind = Annotated[
     str,
     typer.Option(
-        help="Which labels: 'public' (the benchmark's own; for tables the split column, or all labels) or 'random' "
-        "(see --split-seed)."
+        help="Which labels: 'public' (the benchmark's own; for tables the split column, or all labels) or "
+        "'random' (see --split-seed)."
     ),
 ]
 SplitSeed = Annotated[int, typer.Option(help="Which random draw of the labels.")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +103,8 @@ def predict(
     notes = loaded.notes
     if what is None and not trained_on_it:
         notes = (*notes, f"{source.name} has changed since the model was trained; the model is used as it is.")
-    loaded = _with_split(first, loaded, source, trained_on_it)
+    if trained_on_it:
+        loaded = replace(loaded, split=_split(first, loaded))
     total = np.zeros((loaded.graph.num_nodes, len(first.class_names)), dtype=np.float32)
     for item in models:
         total += item.label_distribution(loaded.graph, device)
@@ -156,12 +157,7 @@ def _trained_on(model: TrainedModel) -> Source:
     return source_at(str(dataset), model.about.get("tables"))
 
 
-def _with_split(model: TrainedModel, loaded: Loaded, source: Source, trained_on_it: bool) -> Loaded:
-    """The graph with the labels that the model was trained on as the given ones, if it is the model's graph."""
-    if not trained_on_it and source.benchmark is None:
-        return loaded
-    split = SplitSpec.from_json(model.about.get("split", SplitSpec().to_json())).make(loaded.graph, loaded.split)
-    if source.benchmark is None:
-        nobody = np.empty(0, dtype=np.int64)
-        split = Split(split.train, nobody, nobody, split.name)
-    return Loaded(loaded.graph, split, loaded.notes, loaded.form, loaded.made_of_edges)
+def _split(model: TrainedModel, loaded: Loaded) -> Split:
+    """Which labels of the graph that it was trained on a model was trained on."""
+    asked = SplitSpec.from_json(model.about.get("split", SplitSpec().to_json()))
+    return asked.make(loaded.graph, loaded.split)

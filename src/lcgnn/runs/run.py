@@ -143,7 +143,9 @@ class Manner:
     fit: FitRun = Run.fit
 
 
-def execute(run: Run, folder: Path, manner: Manner | None = None, progress: ProgressCallback | None = None) -> Record:
+def execute(
+    run: Run, folder: Path, manner: Manner | None = None, progress: ProgressCallback | None = None
+) -> Record:
     """Carry out a run in a folder of its own and return its record; one that has its record is not repeated.
 
     The folder gets ``result.json``, ``metrics.csv``, ``model.safetensors`` and ``predictions.csv`` (or

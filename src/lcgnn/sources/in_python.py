@@ -127,10 +127,11 @@ class Given(InPython):
                 "the folder, the two data frames or the NetworkX graph."
             )
         graph = with_classes(self.loaded.graph, known.class_names)
-        given = self.loaded.split.train
-        nobody = np.empty(0, dtype=np.int64)
-        split = Split(given[graph.labels[given] != UNLABELLED], nobody, nobody, "given labels")
-        return replace(self.loaded, graph=graph, split=split)
+        own = self.loaded.split
+        train, validation, test = (
+            nodes[graph.labels[nodes] != UNLABELLED] for nodes in (own.train, own.validation, own.test)
+        )
+        return replace(self.loaded, graph=graph, split=Split(train, validation, test, own.name))
 
 
 class PyG(Given):

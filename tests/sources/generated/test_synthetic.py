@@ -11,7 +11,7 @@ from lcgnn.graph import UNLABELLED
 from lcgnn.sources.arrays import load_arrays
 from lcgnn.sources.generated.blocks import BLOCK, Blocks
 from lcgnn.sources.generated.writing import write_arrays, write_tables
-from lcgnn.sources.tables.reading import Tables, load_tables
+from lcgnn.sources.tables.source import Tables
 
 SMALL = Blocks(4000, 30_000, num_features=8, num_classes=4, labels_per_class=5, community_size=200)
 
@@ -105,7 +105,7 @@ def test_memory_does_not_grow_with_the_number_of_edges(tmp_path):
 def test_the_tables_hold_the_same_graph_as_the_arrays(tmp_path):
     graph, split, truth = generated(tmp_path, SMALL)
     write_tables(SMALL, tmp_path / "tables")
-    made = load_tables(Tables(str(tmp_path / "tables")))
+    made = Tables(str(tmp_path / "tables")).load()
     np.testing.assert_array_equal(made.graph.adjacency.indices, graph.adjacency.indices)
     np.testing.assert_array_equal(made.graph.labels, graph.labels)
     np.testing.assert_array_equal(made.split.train, split.train)

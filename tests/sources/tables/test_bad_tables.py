@@ -14,9 +14,10 @@ from pyarrow import parquet
 from lcgnn.cli import main
 from lcgnn.errors import DataError
 from lcgnn.features.encoding import ColumnEncoding, Encoding
+from lcgnn.sources.source import Known
 from lcgnn.sources.tables.columns import Roles
-from lcgnn.sources.tables.known import TableForm, load_known_tables
-from lcgnn.sources.tables.reading import Tables, load_tables
+from lcgnn.sources.tables.form import TableForm
+from lcgnn.sources.tables.source import Tables
 
 NODES = "id,label,age\na,x,1\nb,y,2\nc,,3\nd,,4\n"
 EDGES = "source,target\na,b\nb,c\nc,d\n"
@@ -221,14 +222,14 @@ FORM = TableForm(
 
 
 def load_and_check(tables: Tables) -> None:
-    made = load_tables(tables)
+    made = tables.load()
     made.split.check(made.graph)
 
 
 def load_for_a_model(tables: Tables) -> None:
-    known = load_known_tables(tables, FORM, ("a", "b"))
+    known = tables.load_known(Known(FORM, ("a", "b")))
     assert known.graph.num_features == 3
-    assert (known.graph.labels[known.given] >= 0).all()
+    assert (known.graph.labels[known.split.train] >= 0).all()
 
 
 def attempt(folder: Path, nodes: bytes, edges: bytes, ending: str = ".csv") -> None:

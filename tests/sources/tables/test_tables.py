@@ -8,20 +8,21 @@ import pytest
 from pyarrow import parquet
 
 from lcgnn.graph import Graph
+from lcgnn.sources.loaded import Loaded
 from lcgnn.sources.tables.columns import Columns
-from lcgnn.sources.tables.reading import TableGraph, Tables, load_tables
+from lcgnn.sources.tables.source import Tables
 
 NODES = "id,label,age\na,x,1\nb,y,2\nc,,3\nd,,4\n"
 EDGES = "source,target\na,b\nb,c\nc,d\n"
 
 
-def load(folder: Path, nodes: str | bytes = NODES, edges: str | bytes = EDGES, **columns: object) -> TableGraph:
+def load(folder: Path, nodes: str | bytes = NODES, edges: str | bytes = EDGES, **columns: object) -> Loaded:
     for name, content in (("nodes.csv", nodes), ("edges.csv", edges)):
         (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    return load_tables(Tables(str(folder), Columns(**columns)))
+    return Tables(str(folder), Columns(**columns)).load()
 
 
-def told(made: TableGraph, *words: str) -> bool:
+def told(made: Loaded, *words: str) -> bool:
     return any(all(word in note for word in words) for note in made.notes)
 
 
@@ -104,7 +105,7 @@ def test_every_format_gives_the_same_graph(ending: str, tmp_path: Path) -> None:
     else:
         for name, text in (("nodes", NODES), ("edges", EDGES)):
             (folder / f"{name}.{ending}").write_text(text if ending == "csv" else text.replace(",", "\t"))
-    assert load_tables(Tables(str(folder))).graph.checksum == expected
+    assert Tables(str(folder)).load().graph.checksum == expected
 
 
 def test_parquet_columns_of_every_plain_type_are_read(tmp_path: Path) -> None:
@@ -126,7 +127,7 @@ def test_parquet_columns_of_every_plain_type_are_read(tmp_path: Path) -> None:
     )
     parquet.write_table(nodes, tmp_path / "nodes.parquet")
     parquet.write_table(pa.table({"source": [1, 2], "target": [2, 3]}), tmp_path / "edges.parquet")
-    made = load_tables(Tables(str(tmp_path)))
+    made = Tables(str(tmp_path)).load()
     kinds = {column.name: column.kind for column in made.encoding.columns}
     assert kinds == {"kind": "category", "sure": "boolean", "price": "number", "day": "date", "large": "text"}
     assert made.graph.node_names.tolist() == ["1", "2", "3", "4", "5", "6"]
@@ -213,7 +214,7 @@ def test_unused_columns_of_the_edges_are_told(tmp_path: Path) -> None:
 def test_an_edge_list_with_labels_alone_gets_structural_features_and_says_so(tmp_path: Path) -> None:
     (tmp_path / "labels.csv").write_text("id,label\nb,x\nd,y\nlonely,x\n")
     (tmp_path / "edges.csv").write_text(EDGES)
-    made = load_tables(Tables(str(tmp_path)))
+    made = Tables(str(tmp_path)).load()
     assert made.graph.node_names.tolist() == ["b", "d", "lonely", "a", "c"]
     assert made.graph.labels.tolist() == [0, 1, 0, -1, -1]
     assert edges_of(made.graph) == {("b", "a"), ("b", "c"), ("d", "c")}
@@ -227,7 +228,7 @@ def test_structural_features_tell_communities_apart(tmp_path: Path) -> None:
     edges = ring + [(a + 20, b + 20) for a, b in ring] + [(0, 20)]
     (tmp_path / "labels.csv").write_text("id,label\n0,x\n20,y\n")
     (tmp_path / "edges.csv").write_text("source,target\n" + "".join(f"{a},{b}\n" for a, b in edges))
-    graph = load_tables(Tables(str(tmp_path))).graph
+    graph = Tables(str(tmp_path)).load().graph
     second = np.array([int(name) >= 20 for name in graph.node_names])
     features = np.asarray(graph.features)
     features = features / np.linalg.norm(features, axis=1, keepdims=True)

@@ -76,14 +76,14 @@ class Manifest:
     nodes: StoredFile
     parts: tuple[StoredPart, ...]
 
-
     def in_words(self) -> str:
         """How even the parts are, and how much lies between them."""
         nodes = [part.nodes for part in self.parts]
         boundary = max(part.boundary for part in self.parts)
         return (
             f"{len(nodes)} part{'s' if len(nodes) > 1 else ''} of {min(nodes):,} to {max(nodes):,} nodes, "
-            f"{self.cut_edges:,} of {self.num_edges:,} edges between them, at most {boundary:,} boundary nodes each"
+            f"{self.cut_edges:,} of {self.num_edges:,} edges between them, at most {boundary:,} boundary "
+            "nodes each"
         )
 
 

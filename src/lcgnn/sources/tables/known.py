@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from lcgnn.errors import DataError
 from lcgnn.features.encoding import Encoding
 from lcgnn.features.structure import with_structural_features
 from lcgnn.features.table import TableFile, shown
-from lcgnn.graph import Split
 from lcgnn.sources.loaded import Loaded
 from lcgnn.sources.tables.columns import Columns, Roles
 from lcgnn.sources.tables.form import TableForm
-from lcgnn.sources.tables.labels import read_given, read_known_labels
+from lcgnn.sources.tables.labels import read_known_labels, read_known_split
 from lcgnn.sources.tables.reading import TableFiles, read_ids, read_links
 
 
@@ -27,7 +24,7 @@ def known_graph(
     roles = form.roles.within(nodes, files.edges, columns)
     ids = read_ids(nodes, roles.id)
     labels = read_known_labels(nodes, roles.label, class_names, notes)
-    given = read_given(nodes, roles.split, labels)
+    split = read_known_split(nodes, roles.split, labels)
     links = read_links(files, roles, ids, notes)
     features = None
     if form.encoding.columns:
@@ -39,8 +36,6 @@ def known_graph(
     graph = links.graph(name, labels, class_names, features, notes)
     if features is None:
         graph = with_structural_features(graph)
-    nobody = np.empty(0, dtype=np.int64)
-    split = Split(given, nobody, nobody, "given labels")
     return Loaded(graph, split, tuple(notes), form, made_of_edges=features is None)
 
 

@@ -137,7 +137,11 @@ def read_known_labels(
     return labels
 
 
-def read_given(nodes: TableFile, column: str | None, labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The nodes whose label is given: all that have one, or those that the split column has for training."""
+def read_known_split(nodes: TableFile, column: str | None, labels: NDArray[np.int64]) -> Split:
+    """As `read_split` has it, of labels that may be missing altogether."""
     labelled = labels >= 0
-    return np.flatnonzero(labelled if column is None else labelled & _parts(nodes, column)["train"])
+    if column is None:
+        none = np.empty(0, dtype=np.int64)
+        return Split(np.flatnonzero(labelled), none, none, "all given labels")
+    parts = {part: np.flatnonzero(chosen & labelled) for part, chosen in _parts(nodes, column).items()}
+    return Split(parts["train"], parts["validation"], parts["test"], "the table's")
