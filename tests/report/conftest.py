@@ -11,7 +11,7 @@ from lcgnn.experiments.library import load_experiment
 from lcgnn.experiments.spec import Experiment
 from lcgnn.experiments.store import Store, write_pack
 from lcgnn.runs.spec import fingerprint
-from lcgnn.sources.benchmarks import DATASETS, DatasetInfo
+from lcgnn.sources.benchmarks import BENCHMARKS, benchmark
 
 # What no page may run, put wherever a name can come from a file.
 NASTY = "<script>alert(1)</script>"
@@ -50,7 +50,7 @@ method = "lp"
 @pytest.fixture(scope="module")
 def nasty_dataset() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(DATASETS, "nasty", DatasetInfo(NASTY, 10, 10, 3, 4, 0.5))
+        patch.setitem(BENCHMARKS, "nasty", replace(benchmark("cora"), key="nasty", title=NASTY))
         yield
 
 

@@ -45,7 +45,7 @@ def takes_columns(default: str, *, ignore: bool = True) -> Callable[[Callable[..
 
 def _own(command: Callable[..., None]) -> list[Parameter]:
     """The command's own parameters, as options, with annotations that stand for themselves."""
-    names = command.__globals__  # type: ignore[attr-defined]
+    names = command.__globals__
     return [
         item.replace(annotation=eval(item.annotation, names), kind=Parameter.KEYWORD_ONLY)
         for item in signature(command).parameters.values()

@@ -24,6 +24,12 @@ out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
 
 
+def print_notes(notes: Sequence[str]) -> None:
+    """What there is to say of a graph, a sentence a line, beside the results."""
+    for note in notes:
+        err.print(note, soft_wrap=True, markup=False)
+
+
 @contextmanager
 def fetching(console: Console, *, counts: bool = False) -> Iterator[Any]:
     """A progress callback that shows a bar while something is under way: of bytes, or of whatever is counted."""
@@ -140,7 +146,7 @@ def _duration(seconds: float) -> str:
 
 
 def summary_table(summary: Summary) -> RenderableType:
-    """A session's stages side by side with the paper, and their paired difference."""
+    """A session's stages side by side with the paper."""
     several = len(summary.seeds) > 1
     table = Table(
         title=Text(f"{summary.dataset}, {_split_in_words(summary)}"), title_justify="left", title_style="bold"
@@ -157,18 +163,7 @@ def summary_table(summary: Summary) -> RenderableType:
             "" if stage.paper is None else _mean_std(stage.paper.mean, stage.paper.std, 1),
             percent(sum(validation) / len(validation), sign="") if validation else "",
         )
-    lines: list[RenderableType] = [table]
-    if summary.difference is not None:
-        lines.append(Text(_difference_in_words(summary, summary.difference)))
-        if summary.difference.mean < -0.1:
-            lines.append(
-                Text(
-                    "So large a loss means that the base was not sure enough of its classes when the second phase "
-                    "began: give it more --base-epochs or a higher learning rate.",
-                    style="yellow",
-                )
-            )
-    return Group(*lines)
+    return table
 
 
 def communication_table(communication: Communication) -> RenderableType:
@@ -205,9 +200,9 @@ def comparison_table(summaries: Sequence[Summary]) -> Table:
 
 
 def _title(summary: Summary) -> str:
-    from lcgnn.sources.benchmarks import DATASETS
+    from lcgnn.sources.benchmarks import BENCHMARKS
 
-    return DATASETS[summary.dataset].title
+    return BENCHMARKS[summary.dataset].title
 
 
 def _beside_paper(stage: StageSummary) -> str:
@@ -226,17 +221,6 @@ def _split_in_words(summary: Summary) -> str:
     seeds = len(summary.seeds)
     counted = "1 seed" if seeds == 1 else f"{seeds} seeds, mean ± standard deviation"
     return f"{summary.split.name} split, {counted}"
-
-
-def _difference_in_words(summary: Summary, difference: PairedDifference) -> str:
-    text = f"{summary.method} minus {summary.stages[0].method}: {100 * difference.mean:+.1f} points"
-    if math.isnan(difference.p_value):
-        return f"{text} (one seed: more --seeds tell whether that is luck)"
-    low, high = 100 * difference.low, 100 * difference.high
-    return (
-        f"{text} (95 % interval {low:+.1f} to {high:+.1f}, paired t-test p = {difference.p_value:.2g}, "
-        f"better on {difference.wins} of {difference.count} seeds)"
-    )
 
 
 def datasets_table(rows: Sequence[Mapping[str, Any]]) -> Table:

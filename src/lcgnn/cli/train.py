@@ -82,7 +82,8 @@ def _show(training: Training) -> None:
 
     summary, communication = training.summary, training.summary.communication
     if training.session.source.benchmark is None and summary.answers is not None:
-        out.print(answers_table(summary.dataset, summary.method, summary.answers.classes, summary.expected))
+        expected = None if summary.expected is None else summary.expected.by_class
+        out.print(answers_table(summary.dataset, summary.method, summary.answers.classes, expected))
     if summary.last.mean is not None:
         out.print(summary_table(summary))
     if communication is not None and communication.ranks > 1:

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from lcgnn.experiments.graphs import Graphs
 from lcgnn.experiments.spec import Experiment
 from lcgnn.runs.records import Record
-from lcgnn.runs.run import Run
 
 # Method and dataset.
 Kind = tuple[str, str]
@@ -35,7 +35,9 @@ class Item:
     to_come: float | None
 
 
-def forecast(experiments: Sequence[Experiment], seeds: int | None, records: Iterable[Record]) -> list[Item]:
+def forecast(
+    experiments: Sequence[Experiment], seeds: int | None, records: Iterable[Record], graphs: Graphs
+) -> list[Item]:
     """What the experiments consist of, the longest first.
 
     A run takes what its record says, or as long as the runs of its method on its dataset took on average. A first
@@ -49,7 +51,7 @@ def forecast(experiments: Sequence[Experiment], seeds: int | None, records: Iter
     planned: dict[Kind, set[str]] = {}
     for experiment in experiments:
         for spec in experiment.all_runs(seeds):
-            planned.setdefault((spec.method, spec.dataset), set()).add(Run(spec).identity)
+            planned.setdefault((spec.method, spec.source.name), set()).add(graphs.run(spec).identity)
     items = [_item(kind, identities, taken, like_it.get(kind)) for kind, identities in planned.items()]
     return sorted(items, key=lambda item: -(item.seconds or 0.0))
 

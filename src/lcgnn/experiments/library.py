@@ -14,7 +14,7 @@ from lcgnn.experiments.statistics import Statistics, StatisticsRow
 from lcgnn.files import read_toml
 from lcgnn.runs.reported import Reported
 from lcgnn.runs.spec import SplitSpec
-from lcgnn.sources.benchmarks import DATASETS
+from lcgnn.sources.benchmarks import BENCHMARKS
 
 
 def load(name: str) -> Experiment | Statistics:
@@ -99,8 +99,8 @@ def _statistics(name: str, content: Mapping[str, Any]) -> Statistics:
 
 def _dataset(item: Mapping[str, Any]) -> str:
     dataset = str(item["dataset"])
-    if dataset not in DATASETS:
-        raise ConfigError(f"There is no dataset {dataset!r}; there are {', '.join(DATASETS)}.")
+    if dataset not in BENCHMARKS:
+        raise ConfigError(f"There is no dataset {dataset!r}; there are {', '.join(BENCHMARKS)}.")
     return dataset
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from lcgnn.errors import ConfigError
 from lcgnn.experiments.forecast import Item, forecast
+from lcgnn.experiments.graphs import Graphs
 from lcgnn.experiments.library import load, packaged
 from lcgnn.experiments.spec import Experiment
 from lcgnn.experiments.statistics import Statistics
@@ -17,8 +18,10 @@ from lcgnn.experiments.study import missing_runs, records_of, run_missing
 from lcgnn.files import write_json
 from lcgnn.runs.board import Board
 from lcgnn.runs.records import Record
+from lcgnn.runs.run import Run
 from lcgnn.runs.runner import available_cores
-from lcgnn.runs.spec import RunSpec
+from lcgnn.sources.benchmarks import benchmark
+from lcgnn.sources.source import Progress
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,7 @@ class Reproduction:
         seeds: Of every cell; None for what each experiment says.
         store: Of the records.
         results: Folder for tables and packed records.
+        graphs: That the experiments are about.
     """
 
     experiments: tuple[Experiment, ...]
@@ -40,6 +44,7 @@ class Reproduction:
     seeds: int | None
     store: Store
     results: Path
+    graphs: Graphs = field(default_factory=Graphs)
 
     @classmethod
     def of(
@@ -57,19 +62,20 @@ class Reproduction:
         chosen = tuple(_chosen(item, methods) for item in experiments)
         return cls(experiments, chosen, statistics, seeds, store, results)
 
-    def datasets(self) -> list[str]:
-        """The datasets that are needed."""
+    def read_graphs(self, progress: Progress | None = None) -> None:
+        """Fetch and read every graph that is needed."""
         of_runs = {column.dataset for item in self.chosen for column in item.columns}
-        return sorted(of_runs.union(*(item.datasets for item in self.statistics)))
+        for name in sorted(of_runs.union(*(item.datasets for item in self.statistics))):
+            self.graphs.of(benchmark(name), progress)
 
     def measure(self) -> None:
         """Count what needs no runs, and keep it in the folder of the results."""
         for item in self.statistics:
-            write_json(self.results / f"{item.name}.json", item.measure())
+            write_json(self.results / f"{item.name}.json", item.measure(self.graphs))
 
-    def missing(self) -> list[RunSpec]:
+    def missing(self) -> list[Run]:
         """The runs that have no record."""
-        return missing_runs(self.chosen, self.seeds, self.store)
+        return missing_runs(self.chosen, self.seeds, self.store, self.graphs)
 
     def num_done(self) -> int:
         """How many runs of the chosen rows have one."""
@@ -78,11 +84,11 @@ class Reproduction:
 
     def forecast(self) -> list[Item]:
         """How long the chosen rows take, by the records that there are."""
-        return forecast(self.chosen, self.seeds, self.store.all())
+        return forecast(self.chosen, self.seeds, self.store.all(), self.graphs)
 
     def run(
         self,
-        specs: Sequence[RunSpec],
+        runs: Sequence[Run],
         board: Board,
         *,
         workers: int | None,
@@ -90,8 +96,8 @@ class Reproduction:
         scheduler: str | None = None,
     ) -> Iterator[tuple[int, Record]]:
         """Do them, yielding (position, record) as they finish."""
-        count = min(workers or available_cores(), max(len(specs), 1))
-        yield from run_missing(specs, self.store, board, workers=count, device=device, scheduler=scheduler)
+        count = min(workers or available_cores(), max(len(runs), 1))
+        yield from run_missing(runs, self.store, board, workers=count, device=device, scheduler=scheduler)
         self.store.forget_first_phases()
 
 

@@ -12,7 +12,7 @@ from lcgnn.methods import create, entry
 from lcgnn.runs.records import configuration_key
 from lcgnn.runs.reported import Reported
 from lcgnn.runs.spec import RunSpec, SplitSpec
-from lcgnn.sources.benchmarks import DATASETS
+from lcgnn.sources.benchmarks import BENCHMARKS, benchmark
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Column:
 
     @property
     def title(self) -> str:
-        name = DATASETS[self.dataset].title
+        name = BENCHMARKS[self.dataset].title
         labels = self.split.labels_per_class
         if labels is not None:
             name = f"{name}, {labels} label{'' if labels == 1 else 's'}"
@@ -99,7 +99,7 @@ class Experiment:
         once = method.deterministic and not column.draws
         count = 1 if once else seeds or column.seeds or self.seeds
         return [
-            RunSpec(column.dataset, row.method, seed, row.settings, column.split_for(seed))
+            RunSpec(benchmark(column.dataset), row.method, seed, row.settings, column.split_for(seed))
             for seed in range(count)
         ]
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from lcgnn.errors import ConfigError
+from lcgnn.experiments.graphs import Graphs
 from lcgnn.graph import Graph, Split
-from lcgnn.sources.benchmarks import load
+from lcgnn.sources.benchmarks import benchmark
 
 Number = int | float
 
@@ -58,9 +59,10 @@ class Statistics:
                     f"row {row.name!r} has {len(row.paper)} figures of the paper for {len(self.datasets)} graphs"
                 )
 
-    def measure(self) -> dict[str, list[Number | None]]:
-        """Every statistic of the table, a number for each graph; the graphs are read."""
-        measured = [statistics_of(*load(name)) for name in self.datasets]
+    def measure(self, graphs: Graphs) -> dict[str, list[Number | None]]:
+        """Every statistic of the table, a number for each graph."""
+        loaded = [graphs.of(benchmark(name)) for name in self.datasets]
+        measured = [statistics_of(item.graph, item.split) for item in loaded]
         return {row.statistic: [item[row.statistic] for item in measured] for row in self.rows}
 
 

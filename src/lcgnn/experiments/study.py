@@ -10,6 +10,7 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 
 from lcgnn.assessment.evaluation import PairedDifference, Summary
+from lcgnn.experiments.graphs import Graphs
 from lcgnn.experiments.spec import Column, Experiment
 from lcgnn.experiments.store import Store
 from lcgnn.methods import Context
@@ -43,19 +44,19 @@ class Cell:
         return Summary.of(list(self.accuracies.values()))
 
 
-def missing_runs(experiments: Sequence[Experiment], seeds: int | None, store: Store) -> list[RunSpec]:
+def missing_runs(experiments: Sequence[Experiment], seeds: int | None, store: Store, graphs: Graphs) -> list[Run]:
     """The runs of the experiments that have no record, each once."""
-    missing: dict[str, RunSpec] = {}
+    missing: dict[str, Run] = {}
     for experiment in experiments:
         for spec in experiment.all_runs(seeds):
-            identity = Run(spec).identity
-            if identity not in missing and store.find(identity) is None:
-                missing[identity] = spec
+            run = graphs.run(spec)
+            if run.identity not in missing and store.find(run.identity) is None:
+                missing[run.identity] = run
     return list(missing.values())
 
 
 def run_missing(
-    specs: Sequence[RunSpec],
+    runs: Sequence[Run],
     store: Store,
     board: Board,
     *,
@@ -68,8 +69,10 @@ def run_missing(
     With a scheduler the processes are those of a Dask cluster, which need not see the store's folder.
     """
     if scheduler is None:
-        yield from run_jobs(partial(_carry_out, store.folder, device), specs, board, workers=workers)
+        yield from run_jobs(partial(_carry_out, store.folder, device), runs, board, workers=workers)
         return
+    # A worker reads the graph itself: it may be far away.
+    specs = [run.spec for run in runs]
     for position, record in run_on_cluster(
         partial(_carry_out_elsewhere, device), specs, board, scheduler=scheduler
     ):
@@ -79,21 +82,20 @@ def run_missing(
 
 def _carry_out_elsewhere(device: str, spec: RunSpec) -> Record:
     with TemporaryDirectory(prefix="lcgnn-") as folder:
-        return keep_record(spec, Store(Path(folder)), device=device)
+        return keep_record(Run(spec, spec.source.load()), Store(Path(folder)), device=device)
 
 
-def _carry_out(folder: Path, device: str, spec: RunSpec, progress: ProgressCallback) -> Record:
-    return keep_record(spec, Store(folder), device=device, progress=progress)
+def _carry_out(folder: Path, device: str, run: Run, progress: ProgressCallback) -> Record:
+    return keep_record(run, Store(folder), device=device, progress=progress)
 
 
 def keep_record(
-    spec: RunSpec, store: Store, *, device: str = "auto", progress: ProgressCallback | None = None
+    run: Run, store: Store, *, device: str = "auto", progress: ProgressCallback | None = None
 ) -> Record:
     """Carry out a run for its record alone, unless the store has it.
 
     Runs that have their first phase in common begin with its state if it is in the store.
     """
-    run = Run(spec)
     found = store.find(run.identity)
     if found:
         return found

@@ -7,7 +7,7 @@ from lcgnn.report.diagnostic_figures import Fifths, fifths_figure
 from lcgnn.report.figures import Point, difference_figure, few_label_figure
 from lcgnn.report.sections import Plot, Section, Variant
 from lcgnn.report.tables import Cells, Table, accuracy_table, comparison_table, comparisons
-from lcgnn.sources.benchmarks import DATASETS
+from lcgnn.sources.benchmarks import BENCHMARKS
 
 # What a split has where a column does not say it: the public splits of the benchmarks, and our random ones.
 _DEFAULT_LABELS = 20
@@ -61,7 +61,7 @@ def _few_label_plots(experiment: Experiment, cells: Cells) -> list[Plot]:
         lines = _few_label_lines(experiment, cells, by_labels)
         if len(by_labels) > 1 and lines:
             caption = (
-                f"{DATASETS[dataset].title}, {kind} split: mean test accuracy with its 95 % bootstrap interval "
+                f"{BENCHMARKS[dataset].title}, {kind} split: mean test accuracy with its 95 % bootstrap interval "
                 f"over {'draws' if kind == 'random' else 'seeds'}"
             )
             with_paper = any(point.paper is not None for points in lines.values() for point in points)

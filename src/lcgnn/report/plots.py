@@ -10,7 +10,7 @@ from typing import Any
 from lcgnn.assessment.diagnosis import Diagnosis
 from lcgnn.files import written_atomically
 from lcgnn.runs.records import Summary
-from lcgnn.sources.benchmarks import DATASETS
+from lcgnn.sources.benchmarks import BENCHMARKS
 
 # Distinguishable without colour vision, and in print.
 BASE_COLOUR, CONSISTENCY_COLOUR, PAPER_COLOUR = "#9aa5b1", "#0b6e99", "#d1495b"
@@ -112,4 +112,4 @@ def _plain(text: str) -> str:
 def _title(summary: Summary) -> str:
     labels = summary.split.spec.labels_per_class or 20
     method = summary.stages[0].method.upper()
-    return f"{DATASETS[summary.dataset].title}\n{method}, {labels} labels\nper class"
+    return f"{BENCHMARKS[summary.dataset].title}\n{method}, {labels} labels\nper class"

@@ -10,7 +10,7 @@ from lcgnn.errors import OutputError
 from lcgnn.experiments.statistics import Number, Statistics
 from lcgnn.files import read_json
 from lcgnn.report.tables import Heading, Table, Value, text_value
-from lcgnn.sources.benchmarks import DATASETS
+from lcgnn.sources.benchmarks import BENCHMARKS
 
 Measured = Mapping[str, Sequence[Number | None]]
 
@@ -39,7 +39,7 @@ def statistics_table(statistics: Statistics, measured: Measured) -> Table:
     """Ours and the paper's, for every graph."""
     headings = [Heading("", numeric=False)]
     for name in statistics.datasets:
-        group = DATASETS[name].title
+        group = BENCHMARKS[name].title
         headings += [Heading("ours", group=group, first=True), Heading("paper", group=group)]
     rows = [
         (
