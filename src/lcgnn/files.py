@@ -103,9 +103,21 @@ def write_json(path: Path, content: Any) -> None:
 def read_json(path: Path) -> Any:
     """Read JSON, or raise OutputError that names the file and what to do."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise OutputError(f"{path} cannot be read ({error}). Delete it to have it made anew.") from error
+
+
+def parse_json(text: str) -> Any:
+    """What a text in JSON says, or ValueError; Python's NaN and Infinity are no JSON."""
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
 
 
 def read_toml(file: Path | Traversable) -> dict[str, Any]:

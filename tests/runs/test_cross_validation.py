@@ -12,6 +12,7 @@ import pytest
 from lcgnn.errors import ConfigError
 from lcgnn.runs.board import temporary_board
 from lcgnn.runs.cross_validation import CrossValidation, FoldRun, plan_cross_validation
+from lcgnn.runs.records import FoldRecord
 from lcgnn.runs.run import Run
 from lcgnn.runs.session import Session, plan
 from lcgnn.runs.spec import RunSpec, SplitSpec
@@ -53,7 +54,7 @@ def planned(spec: RunSpec, asked: int | None, folder: Path) -> CrossValidation:
     return found
 
 
-def carried_out(found: CrossValidation) -> list[dict[str, Any]]:
+def carried_out(found: CrossValidation) -> list[FoldRecord]:
     with temporary_board(found.used) as board:
         return [result for _, result in found.run(board)]
 
@@ -62,16 +63,16 @@ def test_a_fold_is_fitted_like_the_run_and_predicts_what_it_has_not_seen(rings: 
     found = planned(rings, 4, tmp_path)
     results = carried_out(found)
     graph, split = Run(rings).data
-    assert sorted(node for result in results for node in result["nodes"]) == sorted(split.train.tolist())
+    assert sorted(node for result in results for node in result.nodes) == sorted(split.train.tolist())
     for result in results:
-        part = dataclasses.replace(split, train=np.setdiff1d(split.train, result["nodes"]))
+        part = dataclasses.replace(split, train=np.setdiff1d(split.train, result.nodes))
         reference = rings.create_method().fit(graph, part, seed=0).label_distribution
-        np.testing.assert_allclose(result["probabilities"], reference[result["nodes"]], rtol=1e-6)
+        np.testing.assert_allclose(result.probabilities, reference[list(result.nodes)], rtol=1e-6)
     assessment = found.assess(results)
     hits = [
         np.argmax(row) == graph.labels[node]
         for result in results
-        for node, row in zip(result["nodes"], result["probabilities"], strict=True)
+        for node, row in zip(result.nodes, result.probabilities, strict=True)
     ]
     assert assessment.overall.accuracy == pytest.approx(np.mean(hits))
     assert (assessment.folds, assessment.of_folds, assessment.given) == (4, 4, 24)
@@ -90,7 +91,7 @@ def test_a_fold_that_is_done_is_not_repeated_and_a_damaged_one_is(rings: RunSpec
     written = kept.stat().st_mtime_ns
     broken.write_text(broken.read_text()[:50])
     after = carried_out(found)
-    assert [result["probabilities"] for result in after] == [result["probabilities"] for result in before]
+    assert [result.probabilities for result in after] == [result.probabilities for result in before]
     assert kept.stat().st_mtime_ns == written
     assert json.loads(broken.read_text())["fold"] == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fold-1.json", "fold-2.json", "fold-3.json"]
@@ -148,17 +149,17 @@ def session_of(tables: Tables, folder: Path, **options: Any) -> Session:
 def test_a_validation_part_is_held_out_on_request(rings: RunSpec, tmp_path: Path) -> None:
     assert rings.tables is not None
     found = session_of(rings.tables, tmp_path / "run", validation=0.25)
-    assert found.configuration["settings"]["selection"] == "accuracy"
-    assert found.configuration["split"]["validation"] == 0.25
+    assert found.configuration.settings["selection"] == "accuracy"
+    assert found.configuration.split.spec.validation == 0.25
     assert "6 of 24 training labels are held out to choose the epoch; --validation 0" in " ".join(found.notes)
 
 
 def test_many_labels_spare_a_tenth_for_validation(rings: RunSpec, tmp_path: Path, monkeypatch: Any) -> None:
     assert rings.tables is not None
-    assert "validation" not in session_of(rings.tables, tmp_path / "a").configuration["split"]
+    assert session_of(rings.tables, tmp_path / "a").configuration.split.spec.validation == 0
     monkeypatch.setattr("lcgnn.runs.session._MANY_LABELS", 12)
-    assert session_of(rings.tables, tmp_path / "b").configuration["split"]["validation"] == 0.1
+    assert session_of(rings.tables, tmp_path / "b").configuration.split.spec.validation == 0.1
     for number, unless in enumerate(({"validation": 0.0}, {"settings": {"selection": "last"}})):
         found = session_of(rings.tables, tmp_path / f"c{number}", **unless)
-        assert found.configuration["settings"]["selection"] == "last"
-        assert "validation" not in found.configuration["split"]
+        assert found.configuration.settings["selection"] == "last"
+        assert found.configuration.split.spec.validation == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,8 +15,10 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
+    from lcgnn.assessment.evaluation import PairedDifference
     from lcgnn.experiments.forecast import Item
     from lcgnn.runs.board import Board
+    from lcgnn.runs.records import Communication, Record, StageSummary, Summary
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
@@ -86,22 +89,19 @@ def time_left(elapsed: float, share: float) -> str:
     return f"about {minutes:.0f} min left" if minutes < 100 else f"about {minutes / 60:.1f} h left"
 
 
-def result_line(result: Mapping[str, Any], console: Console, before: str = "") -> None:
+def result_line(result: Record, console: Console, before: str = "") -> None:
     """One line for a run that has finished."""
-    stages = ", ".join(f"{stage['name']} {percent(stage['test_accuracy'])}" for stage in result["stages"])
-    measured = f"test accuracy {stages}" if result["stages"][-1]["test_accuracy"] is not None else "trained"
-    console.print(
-        f"{before}seed {result['seed']}: {measured}  [dim]({result['seconds']:.1f} s)[/dim]",
-        soft_wrap=True,
-    )
+    stages = ", ".join(f"{stage.name} {percent(stage.test_accuracy)}" for stage in result.stages)
+    measured = "trained" if result.last.test_accuracy is None else f"test accuracy {stages}"
+    console.print(f"{before}seed {result.seed}: {measured}  [dim]({result.seconds:.1f} s)[/dim]", soft_wrap=True)
 
 
-def record_line(record: Mapping[str, Any], console: Console) -> None:
+def record_line(record: Record, console: Console) -> None:
     """One line for a run of an experiment that has finished."""
-    labels = record["split"]["labels_per_class"]
+    labels = record.split.labels_per_class
     plural = "" if labels == 1 else "s"
-    where = record["dataset"] if labels is None else f"{record['dataset']}, {labels} label{plural}"
-    result_line(record, console, before=f"{record['method']} on {where}, ")
+    where = record.dataset if labels is None else f"{record.dataset}, {labels} label{plural}"
+    result_line(record, console, before=f"{record.method} on {where}, ")
 
 
 def plan_table(items: Sequence[Item], workers: int) -> RenderableType:
@@ -139,28 +139,28 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
-def summary_table(summary: Mapping[str, Any]) -> RenderableType:
+def summary_table(summary: Summary) -> RenderableType:
     """A session's stages side by side with the paper, and their paired difference."""
-    several = len(summary["seeds"]) > 1
+    several = len(summary.seeds) > 1
     table = Table(
-        title=Text(f"{summary['dataset']}, {_split_in_words(summary)}"), title_justify="left", title_style="bold"
+        title=Text(f"{summary.dataset}, {_split_in_words(summary)}"), title_justify="left", title_style="bold"
     )
     table.add_column("")
     table.add_column("test accuracy %", justify="right")
     table.add_column("the paper's", justify="right")
     table.add_column("validation %", justify="right")
-    for stage in summary["stages"]:
-        validation = [value for value in stage["validation_accuracy"] if value is not None]
+    for stage in summary.stages:
+        validation = [value for value in stage.validation_accuracy if value is not None]
         table.add_row(
-            stage["method"],
-            _mean_std(stage["mean"], stage["std"] if several else None),
-            "" if stage["paper"] is None else _mean_std(stage["paper"]["mean"], stage["paper"]["std"], 1),
+            stage.method,
+            _mean_std(stage.mean, stage.std if several else None),
+            "" if stage.paper is None else _mean_std(stage.paper.mean, stage.paper.std, 1),
             percent(sum(validation) / len(validation), sign="") if validation else "",
         )
     lines: list[RenderableType] = [table]
-    if "difference" in summary:
-        lines.append(Text(_difference_in_words(summary)))
-        if summary["difference"]["mean"] < -0.1:
+    if summary.difference is not None:
+        lines.append(Text(_difference_in_words(summary, summary.difference)))
+        if summary.difference.mean < -0.1:
             lines.append(
                 Text(
                     "So large a loss means that the base was not sure enough of its classes when the second phase "
@@ -171,19 +171,17 @@ def summary_table(summary: Mapping[str, Any]) -> RenderableType:
     return Group(*lines)
 
 
-def communication_table(communication: Mapping[str, Any]) -> RenderableType:
+def communication_table(communication: Communication) -> RenderableType:
     """What the ranks told each other, an epoch and a rank on average."""
-    table = Table(title=f"{communication['ranks']} processes, {communication['epochs']:,} epochs", box=None)
+    table = Table(title=f"{communication.ranks} processes, {communication.epochs:,} epochs", box=None)
     for heading in ("an epoch, each process", "messages", "sent", "time"):
         table.add_column(heading, justify="left" if heading.startswith("an") else "right")
-    for kind, cost in communication["per_epoch_and_rank"].items():
-        table.add_row(
-            kind, f"{cost['messages']:.1f}", f"{cost['bytes'] / 1e3:,.1f} kB", f"{cost['seconds'] * 1e3:,.2f} ms"
-        )
+    for kind, cost in communication.costs.items():
+        table.add_row(kind, f"{cost.messages:.1f}", f"{cost.bytes / 1e3:,.1f} kB", f"{cost.seconds * 1e3:,.2f} ms")
     return table
 
 
-def comparison_table(summaries: Sequence[Mapping[str, Any]]) -> Table:
+def comparison_table(summaries: Sequence[Summary]) -> Table:
     """Several sessions, one a line: base, label consistency, what the paper says of both, and the gain."""
     table = Table(
         title="Test accuracy %: ours, mean±standard deviation, and (the paper's)\nby graph and labels per class",
@@ -195,51 +193,49 @@ def comparison_table(summaries: Sequence[Mapping[str, Any]]) -> Table:
     for heading in ("base alone", "with label\nconsistency", "gain,\n95 % interval"):
         table.add_column(heading, justify="right", no_wrap=True)
     for summary in summaries:
-        first, last = summary["stages"][0], summary["stages"][-1]
+        first = summary.stages[0]
         table.add_row(
-            f"{_title(summary)}, {summary['split']['labels_per_class'] or 20}",
-            first["method"].upper(),
+            f"{_title(summary)}, {summary.split.spec.labels_per_class or 20}",
+            first.method.upper(),
             _beside_paper(first),
-            _beside_paper(last),
-            Text(_gain(summary["difference"])),
+            _beside_paper(summary.last),
+            Text("" if summary.difference is None else _gain(summary.difference)),
         )
     return table
 
 
-def _title(summary: Mapping[str, Any]) -> str:
+def _title(summary: Summary) -> str:
     from lcgnn.sources.benchmarks import DATASETS
 
-    return DATASETS[summary["dataset"]].title
+    return DATASETS[summary.dataset].title
 
 
-def _beside_paper(stage: Mapping[str, Any]) -> str:
-    ours = f"{100 * stage['mean']:.1f}±{100 * stage['std']:.1f}"
-    return f"{ours} ({stage['paper']['mean']:.1f})" if stage["paper"] else ours
+def _beside_paper(stage: StageSummary) -> str:
+    ours = "-" if stage.mean is None or stage.std is None else f"{100 * stage.mean:.1f}±{100 * stage.std:.1f}"
+    return f"{ours} ({stage.paper.mean:.1f})" if stage.paper else ours
 
 
-def _gain(difference: Mapping[str, Any]) -> str:
-    mean = f"{100 * difference['mean']:+.1f}"
-    if difference["low"] is None:
+def _gain(difference: PairedDifference) -> str:
+    mean = f"{100 * difference.mean:+.1f}"
+    if math.isnan(difference.low):
         return mean
-    return f"{mean} [{100 * difference['low']:.1f}, {100 * difference['high']:.1f}]"
+    return f"{mean} [{100 * difference.low:.1f}, {100 * difference.high:.1f}]"
 
 
-def _split_in_words(summary: Mapping[str, Any]) -> str:
-    split, seeds = summary["split"], len(summary["seeds"])
+def _split_in_words(summary: Summary) -> str:
+    seeds = len(summary.seeds)
     counted = "1 seed" if seeds == 1 else f"{seeds} seeds, mean ± standard deviation"
-    return f"{split['name']} split, {counted}"
+    return f"{summary.split.name} split, {counted}"
 
 
-def _difference_in_words(summary: Mapping[str, Any]) -> str:
-    difference = summary["difference"]
-    base = summary["stages"][0]["method"]
-    text = f"{summary['method']} minus {base}: {100 * difference['mean']:+.1f} points"
-    if difference["p_value"] is None:
+def _difference_in_words(summary: Summary, difference: PairedDifference) -> str:
+    text = f"{summary.method} minus {summary.stages[0].method}: {100 * difference.mean:+.1f} points"
+    if math.isnan(difference.p_value):
         return f"{text} (one seed: more --seeds tell whether that is luck)"
-    low, high = 100 * difference["low"], 100 * difference["high"]
+    low, high = 100 * difference.low, 100 * difference.high
     return (
-        f"{text} (95 % interval {low:+.1f} to {high:+.1f}, paired t-test p = {difference['p_value']:.2g}, "
-        f"better on {difference['wins']} of {difference['count']} seeds)"
+        f"{text} (95 % interval {low:+.1f} to {high:+.1f}, paired t-test p = {difference.p_value:.2g}, "
+        f"better on {difference.wins} of {difference.count} seeds)"
     )
 
 
@@ -281,6 +277,8 @@ def percent(value: float | None, sign: str = " %") -> str:
     return "-" if value is None else f"{100 * value:.1f}{sign}"
 
 
-def _mean_std(mean: float, std: float | None, factor: float = 100) -> str:
+def _mean_std(mean: float | None, std: float | None, factor: float = 100) -> str:
+    if mean is None:
+        return "-"
     text = f"{factor * mean:.1f}"
     return text if std is None else f"{text} ± {factor * std:.1f}"

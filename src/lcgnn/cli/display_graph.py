@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -13,33 +13,35 @@ from lcgnn.cli.display import percent
 
 if TYPE_CHECKING:
     from lcgnn.assessment.diagnosis import Agreement, Diagnosis
+    from lcgnn.assessment.evaluation import ClassCount
+    from lcgnn.assessment.trust import Expected
 
 # Rows of a table of classes.
 _MOST_CLASSES = 30
 
 
-def answers_table(summary: Mapping[str, Any]) -> RenderableType:
+def answers_table(
+    dataset: str, method: str, classes: Sequence[ClassCount], expected: Sequence[Expected | None] | None = None
+) -> RenderableType:
     """How many nodes of the user's graph were given each class, how many are predicted, and what to expect."""
-    table = Table(
-        title=_printable(f"{summary['dataset']}, {summary['method']}"), title_justify="left", title_style="bold"
-    )
+    table = Table(title=_printable(f"{dataset}, {method}"), title_justify="left", title_style="bold")
     table.add_column("class")
     table.add_column("given", justify="right")
     table.add_column("predicted", justify="right")
-    expected = summary.get("expected", {}).get("by_class", [None] * len(summary["classes"]))
-    if any(expected):
+    by_class = [None] * len(classes) if expected is None else expected
+    if any(by_class):
         table.add_column("of 100 such nodes\nfound (interval)", justify="right")
-    for row, found in list(zip(summary["classes"], expected, strict=True))[:_MOST_CLASSES]:
-        cells = [f"{row['given']:,}", f"{row['predicted']:,}", _found(found)]
-        table.add_row(_printable(row["name"]), *cells[: len(table.columns) - 1])
-    left = len(summary["classes"]) - _MOST_CLASSES
+    for row, found in list(zip(classes, by_class, strict=True))[:_MOST_CLASSES]:
+        cells = [f"{row.given:,}", f"{row.predicted:,}", _found(found)]
+        table.add_row(_printable(row.name), *cells[: len(table.columns) - 1])
+    left = len(classes) - _MOST_CLASSES
     return Group(table, Text(f"and {left} more classes")) if left > 0 else table
 
 
-def _found(expected: Mapping[str, Any] | None) -> str:
+def _found(expected: Expected | None) -> str:
     if expected is None:
         return "too few labels"
-    return f"{100 * expected['accuracy']:.0f} ({100 * expected['low']:.0f} to {100 * expected['high']:.0f})"
+    return f"{100 * expected.accuracy:.0f} ({100 * expected.low:.0f} to {100 * expected.high:.0f})"
 
 
 def diagnosis_view(name: str, diagnosis: Diagnosis) -> RenderableType:

@@ -64,7 +64,7 @@ def predict(
     if as_json:
         print(json.dumps(summary, indent=2))
         return
-    console.print(answers_table(summary))
+    console.print(answers_table(summary["dataset"], summary["method"], prediction.classes))
     if len(prediction.models) > 1:
         console.print(f"The mean of {len(prediction.models)} models, one for each seed.")
     console.print(f"Predictions: {out}", soft_wrap=True, markup=False)

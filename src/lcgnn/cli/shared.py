@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from lcgnn.assessment.trust import Assessment
     from lcgnn.runs.board import Board
     from lcgnn.runs.cross_validation import CrossValidation
+    from lcgnn.runs.records import Summary
     from lcgnn.runs.session import Session
 
 
@@ -31,7 +32,7 @@ def fetch(dataset: str, console: Any) -> None:
         load(dataset, progress=progress)
 
 
-def run_session(session: Session, console: Any) -> dict[str, Any]:
+def run_session(session: Session, console: Any) -> Summary:
     """Run a session with live progress; Ctrl-C leaves it resumable and says how."""
     from lcgnn.cli.display import result_line
     from lcgnn.runs.summary import save_summary, summarize
@@ -56,18 +57,18 @@ def _cross_validate(cross_validation: CrossValidation, console: Any) -> Assessme
     with _progress_of(labels, "folds", console) as (board, done):
         for _, result in cross_validation.run(board):
             done.append(result)
-    seconds = sum(result["seconds"] for result in done)
+    seconds = sum(result.seconds for result in done)
     console.print(f"{len(done)} folds of cross-validation: trained  [dim]({seconds:.1f} s)[/dim]", soft_wrap=True)
     return cross_validation.assess(done)
 
 
 @contextmanager
-def _progress_of(labels: list[str], what: str, console: Any) -> Iterator[tuple[Board, list[dict[str, Any]]]]:
+def _progress_of(labels: list[str], what: str, console: Any) -> Iterator[tuple[Board, list[Any]]]:
     """A board that is shown live and a list of what is done, which tells at Ctrl-C how far it came."""
     from lcgnn.cli.display import watching
     from lcgnn.runs.board import temporary_board
 
-    done: list[dict[str, Any]] = []
+    done: list[Any] = []
     try:
         with temporary_board(len(labels)) as board, watching(board, labels, console, what):
             yield board, done

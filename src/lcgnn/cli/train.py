@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shlex
 from pathlib import Path
@@ -157,24 +158,26 @@ def train(
         print_notes(session.notes)
         summary = run_session(session, err)
         if crew is not None:
-            summary["communication"] = crew.communication()
+            summary = dataclasses.replace(summary, communication=crew.communication())
             save_summary(session, summary)
     if as_json:
-        print(json.dumps(summary, indent=2))
+        print(json.dumps(summary.to_json(), indent=2))
         return
     from lcgnn.cli.display import communication_table, summary_table
     from lcgnn.cli.display_graph import answers_table
 
-    if tables is not None:
-        console.print(answers_table(summary))
-    if summary["mean"] is not None:
+    expected = summary.expected
+    if summary.answers is not None:
+        by_class = None if expected is None else expected.by_class
+        console.print(answers_table(summary.dataset, summary.method, summary.answers.classes, by_class))
+    if summary.last.mean is not None:
         console.print(summary_table(summary))
-    for sentence in summary.get("expected", {}).get("words", []):
+    for sentence in () if expected is None else expected.sentences():
         console.print(sentence, markup=False)
-    if crew is not None and crew.world.size > 1:
-        console.print(communication_table(summary["communication"]))
-    if tables is not None:
-        console.print(f"Predictions: {summary['predictions'][0]}", soft_wrap=True, markup=False)
+    if summary.communication is not None and summary.communication.ranks > 1:
+        console.print(communication_table(summary.communication))
+    if summary.answers is not None:
+        console.print(f"Predictions: {summary.answers.predictions[0]}", soft_wrap=True, markup=False)
         if session.can_predict:
             command = f"lcgnn predict {shlex.quote(str(session.folder))} GRAPH --out predictions.csv"
             console.print(f"For new nodes, or another graph: {command}", soft_wrap=True, markup=False)
@@ -221,7 +224,7 @@ def demo(
     for session in plan_demo(out):
         configuration = session.configuration
         console.print(
-            f"\n{configuration['method']} on {configuration['dataset']}, {configuration['split']['name']} split, "
+            f"\n{configuration.method} on {configuration.dataset}, {configuration.split.name} split, "
             f"{len(session.specs)} seeds"
         )
         summaries.append(run_session(session, console))

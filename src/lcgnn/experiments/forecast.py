@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
 
 from lcgnn.experiments.spec import Experiment
+from lcgnn.runs.records import Record
 from lcgnn.runs.run import Run
 
 # Method and dataset.
@@ -35,9 +35,7 @@ class Item:
     to_come: float | None
 
 
-def forecast(
-    experiments: Sequence[Experiment], seeds: int | None, records: Iterable[Mapping[str, Any]]
-) -> list[Item]:
+def forecast(experiments: Sequence[Experiment], seeds: int | None, records: Iterable[Record]) -> list[Item]:
     """What the experiments consist of, the longest first.
 
     A run takes what its record says, or as long as the runs of its method on its dataset took on average. A first
@@ -46,8 +44,8 @@ def forecast(
     taken: dict[str, float] = {}
     like_it: dict[Kind, list[float]] = {}
     for record in records:
-        taken[record["run"]] = record["seconds"]
-        like_it.setdefault((record["method"], record["dataset"]), []).append(record["seconds"])
+        taken[record.run] = record.seconds
+        like_it.setdefault((record.method, record.dataset), []).append(record.seconds)
     planned: dict[Kind, set[str]] = {}
     for experiment in experiments:
         for spec in experiment.all_runs(seeds):

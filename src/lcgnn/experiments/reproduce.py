@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from lcgnn.errors import ConfigError
 from lcgnn.experiments.forecast import Item, forecast
@@ -17,6 +16,7 @@ from lcgnn.experiments.store import Store
 from lcgnn.experiments.study import missing_runs, records_of, run_missing
 from lcgnn.files import write_json
 from lcgnn.runs.board import Board
+from lcgnn.runs.records import Record
 from lcgnn.runs.runner import available_cores
 from lcgnn.runs.spec import RunSpec
 
@@ -88,7 +88,7 @@ class Reproduction:
         workers: int | None,
         device: str,
         scheduler: str | None = None,
-    ) -> Iterator[tuple[int, dict[str, Any]]]:
+    ) -> Iterator[tuple[int, Record]]:
         """Do them, yielding (position, record) as they finish."""
         count = min(workers or available_cores(), max(len(specs), 1))
         yield from run_missing(specs, self.store, board, workers=count, device=device, scheduler=scheduler)

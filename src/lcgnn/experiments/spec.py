@@ -9,6 +9,7 @@ from itertools import zip_longest
 from typing import Any
 
 from lcgnn.methods import create, entry
+from lcgnn.runs.records import configuration_key
 from lcgnn.runs.reported import Reported
 from lcgnn.runs.spec import RunSpec, SplitSpec
 from lcgnn.sources.benchmarks import DATASETS
@@ -102,16 +103,11 @@ class Experiment:
             for seed in range(count)
         ]
 
-    def configurations(self, row: Row, column: Column) -> list[dict[str, Any]]:
-        """What the runs of a cell have in common, as their records say it; one for each draw of the labels."""
-        method = create(row.method, column.dataset, **row.settings)
+    def configuration_keys(self, row: Row, column: Column) -> list[str]:
+        """What tells the records of a cell's runs from others, one key for each draw of the labels."""
+        settings = dataclasses.asdict(create(row.method, column.dataset, **row.settings))
         return [
-            {
-                "dataset": column.dataset,
-                "method": row.method,
-                "settings": dataclasses.asdict(method),
-                "split": column.split_for(draw).to_json(),
-            }
+            configuration_key(column.dataset, row.method, settings, column.split_for(draw))
             for draw in range(max(column.draws, 1))
         ]
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from lcgnn.errors import OutputError
-from lcgnn.files import read_json, write_json, written_atomically
+from lcgnn.files import parse_json, read_json, write_json, written_atomically
+from lcgnn.runs.records import Record
 
 _log = logging.getLogger(__name__)
 
-_REQUIRED = {"run", "dataset", "method", "settings", "split", "seed", "stages", "seconds"}
+# What a packed record does not share with the others of its line.
+_OWN = ("run", "seed", "seconds", "stages", "environment")
 
 
 class Store:
@@ -29,11 +31,11 @@ class Store:
 
     def __init__(self, folder: Path, packs: Iterable[Path] = ()) -> None:
         self.folder = folder
-        self._packed: dict[str, dict[str, Any]] = {}
+        self._packed: dict[str, Record] = {}
         for pack in packs:
-            self._packed.update((record["run"], record) for record in read_pack(pack))
+            self._packed.update((record.run, record) for record in read_pack(pack))
 
-    def find(self, identity: str) -> dict[str, Any] | None:
+    def find(self, identity: str) -> Record | None:
         """The record of a run, or None; a damaged file is named and counts as none."""
         if identity in self._packed:
             return self._packed[identity]
@@ -41,24 +43,24 @@ class Store:
         if not path.exists():
             return None
         try:
-            record = read_json(path)
+            record = Record.from_json(read_json(path), str(path))
         except OutputError as error:
             _log.warning("%s", error)
             return None
-        if not isinstance(record, dict) or record.get("run") != identity or _REQUIRED - record.keys():
-            _log.warning("%s is not the record of a run. It is ignored and the run done again.", path)
+        if record.run != identity:
+            _log.warning("%s is the record of another run. It is ignored and the run done again.", path)
             return None
         return record
 
-    def all(self) -> list[dict[str, Any]]:
+    def all(self) -> list[Record]:
         """Every record that there is, packed or not."""
         identities = {path.stem for path in self.folder.glob("*.json")} | self._packed.keys()
         found = (self.find(identity) for identity in sorted(identities))
         return [record for record in found if record is not None]
 
-    def add(self, record: dict[str, Any]) -> None:
+    def add(self, record: Record) -> None:
         """Keep a record."""
-        write_json(self._path(record["run"]), record)
+        write_json(self._path(record.run), record.to_json())
 
     def checkpoint(self, identity: str) -> Path:
         """Where an unfinished run keeps its state."""
@@ -77,13 +79,13 @@ class Store:
         return self.folder / f"{identity}.json"
 
 
-def write_pack(path: Path, records: Iterable[dict[str, Any]]) -> int:
+def write_pack(path: Path, records: Iterable[Record]) -> int:
     """Write records into one compact file, what many of them share only once; return how many."""
     groups: dict[str, dict[str, Any]] = {}
     count = 0
-    for record in sorted(records, key=lambda item: (item["dataset"], item["method"], item["seed"], item["run"])):
-        own = {key: record[key] for key in ("run", "seed", "seconds", "stages", "environment")}
-        shared = {key: value for key, value in record.items() if key not in own}
+    for record in sorted(records, key=lambda item: (item.dataset, item.method, item.seed, item.run)):
+        shared = record.to_json()
+        own = {name: shared.pop(name) for name in _OWN}
         key = json.dumps(shared, sort_keys=True)
         groups.setdefault(key, {"shared": shared, "runs": []})["runs"].append(own)
         count += 1
@@ -93,17 +95,23 @@ def write_pack(path: Path, records: Iterable[dict[str, Any]]) -> int:
     return count
 
 
-def read_pack(path: Path) -> list[dict[str, Any]]:
+def read_pack(path: Path) -> list[Record]:
     """The records of a packed file, or OutputError that names the line that is damaged."""
-    records = []
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
         raise OutputError(f"{path} cannot be read ({error}).") from error
-    for number, line in enumerate(lines, start=1):
-        try:
-            group = json.loads(line)
-            records += [{**group["shared"], **run} for run in group["runs"]]
-        except (ValueError, KeyError, TypeError) as error:
-            raise OutputError(f"{path}, line {number}: not a packed record. Restore the file.") from error
-    return records
+    return [
+        Record.from_json(content, f"{path}, line {number}")
+        for number, line in enumerate(lines, start=1)
+        for content in _unpacked(line, f"{path}, line {number}")
+    ]
+
+
+def _unpacked(line: str, where: str) -> Iterator[dict[str, Any]]:
+    """The records of a line, each with what it shares with the others."""
+    try:
+        group = parse_json(line)
+        yield from [{**group["shared"], **run} for run in group["runs"]]
+    except (ValueError, KeyError, TypeError) as error:
+        raise OutputError(f"{where}: not a packed record. Restore the file.") from error

@@ -8,17 +8,17 @@ from functools import partial
 from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from lcgnn.assessment.evaluation import PairedDifference, Summary
 from lcgnn.experiments.spec import Column, Experiment
 from lcgnn.experiments.store import Store
 from lcgnn.methods import Context
 from lcgnn.runs.board import Board
+from lcgnn.runs.records import Record, StageRecord
 from lcgnn.runs.reported import Reported
 from lcgnn.runs.run import ProgressCallback, Run
 from lcgnn.runs.runner import run_jobs, run_on_cluster
-from lcgnn.runs.spec import RunSpec, fingerprint
+from lcgnn.runs.spec import RunSpec
 from lcgnn.training.checkpoint import CheckpointFile
 
 
@@ -62,7 +62,7 @@ def run_missing(
     workers: int,
     device: str = "auto",
     scheduler: str | None = None,
-) -> Iterator[tuple[int, dict[str, Any]]]:
+) -> Iterator[tuple[int, Record]]:
     """Carry out runs over worker processes, their records going to the store as they finish.
 
     With a scheduler the processes are those of a Dask cluster, which need not see the store's folder.
@@ -77,18 +77,18 @@ def run_missing(
         yield position, record
 
 
-def _carry_out_elsewhere(device: str, spec: RunSpec) -> dict[str, Any]:
+def _carry_out_elsewhere(device: str, spec: RunSpec) -> Record:
     with TemporaryDirectory(prefix="lcgnn-") as folder:
         return keep_record(spec, Store(Path(folder)), device=device)
 
 
-def _carry_out(folder: Path, device: str, spec: RunSpec, progress: ProgressCallback) -> dict[str, Any]:
+def _carry_out(folder: Path, device: str, spec: RunSpec, progress: ProgressCallback) -> Record:
     return keep_record(spec, Store(folder), device=device, progress=progress)
 
 
 def keep_record(
     spec: RunSpec, store: Store, *, device: str = "auto", progress: ProgressCallback | None = None
-) -> dict[str, Any]:
+) -> Record:
     """Carry out a run for its record alone, unless the store has it.
 
     Runs that have their first phase in common begin with its state if it is in the store.
@@ -106,7 +106,7 @@ def keep_record(
     return record
 
 
-def gather(experiment: Experiment, records: Iterable[dict[str, Any]]) -> dict[tuple[str, int], Cell]:
+def gather(experiment: Experiment, records: Iterable[Record]) -> dict[tuple[str, int], Cell]:
     """The experiment's cells by row name and column number, from the records that there are."""
     found = _by_cell(experiment, records)
     measured = {
@@ -117,7 +117,7 @@ def gather(experiment: Experiment, records: Iterable[dict[str, Any]]) -> dict[tu
     return {
         (row.name, position): Cell(
             _by_draw(measured[row.name, position], column),
-            [record["seconds"] for record in found[row.name, position]],
+            [record.seconds for record in found[row.name, position]],
             row.paper[position],
             _compared(measured[row.name, position], measured.get((row.compare or "", position), {}), column),
         )
@@ -127,82 +127,60 @@ def gather(experiment: Experiment, records: Iterable[dict[str, Any]]) -> dict[tu
     }
 
 
-def records_of(experiment: Experiment, records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def records_of(experiment: Experiment, records: Iterable[Record]) -> list[Record]:
     """The records that belong to an experiment, each once."""
     cells = _by_cell(experiment, records)
-    return list({record["run"]: record for cell in cells.values() for record in cell}.values())
+    return list({record.run: record for cell in cells.values() for record in cell}.values())
 
 
 def stages_of(
-    experiment: Experiment, records: Iterable[dict[str, Any]]
-) -> dict[tuple[str, int], list[tuple[dict[str, Any], dict[str, Any]]]]:
+    experiment: Experiment, records: Iterable[Record]
+) -> dict[tuple[str, int], list[tuple[Record, StageRecord]]]:
     """Every run of a cell with the stage of it that counts there, by row name and column number."""
     found = _by_cell(experiment, records)
     return {
         (row.name, position): [
             (record, stage)
             for record in found[row.name, position]
-            for stage in _counting(record["stages"], row.stage)
+            if (stage := record.stage(row.stage)) is not None
         ]
         for row in experiment.rows
         for position in range(len(experiment.columns))
     }
 
 
-def _by_cell(
-    experiment: Experiment, records: Iterable[dict[str, Any]]
-) -> dict[tuple[str, int], list[dict[str, Any]]]:
+def _by_cell(experiment: Experiment, records: Iterable[Record]) -> dict[tuple[str, int], list[Record]]:
     """Records by row name and column number, in the order of their seeds; several rows may share theirs."""
-    shared: dict[str, list[dict[str, Any]]] = {}
-    for record in sorted(records, key=lambda item: item["seed"]):
-        shared.setdefault(_configuration_key(record), []).append(record)
+    shared: dict[str, list[Record]] = {}
+    for record in sorted(records, key=lambda item: item.seed):
+        shared.setdefault(record.key, []).append(record)
     return {
         (row.name, position): _of_draws(
-            [shared.get(_configuration_key(item), []) for item in experiment.configurations(row, column)]
+            [shared.get(key, []) for key in experiment.configuration_keys(row, column)]
         )
         for row in experiment.rows
         for position, column in enumerate(experiment.columns)
     }
 
 
-def _of_draws(by_draw: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+def _of_draws(by_draw: list[list[Record]]) -> list[Record]:
     """The records of all draws together; of each draw, those whose seeds have their turn with it."""
     chosen = [
         record
         for draw, records in enumerate(by_draw)
         for record in records
-        if len(by_draw) == 1 or record["seed"] % len(by_draw) == draw
+        if len(by_draw) == 1 or record.seed % len(by_draw) == draw
     ]
-    return sorted(chosen, key=lambda record: record["seed"])
+    return sorted(chosen, key=lambda record: record.seed)
 
 
-def _configuration_key(content: Mapping[str, Any]) -> str:
-    return fingerprint({key: content[key] for key in ("dataset", "method", "settings", "split")})
-
-
-def _accuracies(records: list[dict[str, Any]], stage: str | None, column: Column) -> dict[int, float]:
+def _accuracies(records: list[Record], stage: str | None, column: Column) -> dict[int, float]:
     """Test accuracy by seed, of the stage and the nodes that count; a seed that did not measure it is left out."""
     return {
-        record["seed"]: accuracy
+        record.seed: accuracy
         for record in records
-        for item in _counting(record["stages"], stage)
-        if (accuracy := _accuracy(item, column.fifth)) is not None
+        if (counting := record.stage(stage)) and (accuracy := counting.accuracy(column.fifth)) is not None
     }
-
-
-def _accuracy(stage: Mapping[str, Any], fifth: int | None) -> float | None:
-    if fifth is None:
-        accuracy: float | None = stage["test_accuracy"]
-        return accuracy
-    fifths = stage.get("fifths")
-    if not fifths or not fifths[fifth - 1]["nodes"]:
-        return None
-    return float(fifths[fifth - 1]["correct"] / fifths[fifth - 1]["nodes"])
-
-
-def _counting(stages: list[dict[str, Any]], name: str | None) -> list[dict[str, Any]]:
-    """The stage of that name, or the last one."""
-    return stages[-1:] if name is None else [stage for stage in stages if stage["name"] == name]
 
 
 def _by_draw(accuracies: Mapping[int, float], column: Column) -> dict[int, float]:

@@ -20,6 +20,7 @@ from lcgnn.report.plotting import (
     series_colour,
     series_symbol,
 )
+from lcgnn.runs.records import CurvePoint, Fifth
 
 # What is drawn of a curve; a screen shows no more.
 _CURVE_POINTS = 120
@@ -40,11 +41,11 @@ class Fifths:
     paper: tuple[float | None, ...] = ()
 
     @classmethod
-    def of_runs(cls, runs: Sequence[Sequence[Mapping[str, Any]]]) -> Fifths:
+    def of_runs(cls, runs: Sequence[Sequence[Fifth]]) -> Fifths:
         """From the counts that the records of runs carry."""
         shares = np.array(
             [
-                [100 * item["correct"] / item["nodes"] if item["nodes"] else math.nan for item in fifths]
+                [100 * fifth.correct / fifth.nodes if fifth.nodes else math.nan for fifth in fifths]
                 for fifths in runs
             ]
         )  # (runs, 5)
@@ -130,23 +131,23 @@ def confusion_figure(confusion: NDArray[np.float64], classes: Sequence[str]) -> 
     return {"data": [heat], "layout": layout}
 
 
-def curves_figure(runs: Mapping[int, Sequence[Sequence[float | None]]]) -> Figure:
+def curves_figure(runs: Mapping[int, Sequence[CurvePoint]]) -> Figure:
     """Loss above, validation accuracy below, over epochs; a thin line for every seed.
 
     Args:
-        runs: By seed, a list of (epoch, loss, validation loss, validation accuracy).
+        runs: By seed, some of the epochs.
     """
     panels = (
-        ("training loss", 1, "@series-0", "solid", "y", 1.0),
-        ("validation loss", 2, "@series-1", "dash", "y", 1.0),
-        ("validation accuracy", 3, "@series-2", "solid", "y2", 100.0),
+        ("training loss", "loss", "@series-0", "solid", "y", 1.0),
+        ("validation loss", "validation_loss", "@series-1", "dash", "y", 1.0),
+        ("validation accuracy", "validation_accuracy", "@series-2", "solid", "y2", 100.0),
     )
     traces = [
         {
             "type": "scatter",
             "mode": "lines",
-            "x": [row[0] for row in curve],
-            "y": [None if row[column] is None else finite(scale * float(row[column] or 0)) for row in curve],
+            "x": [point.epoch for point in curve],
+            "y": [_scaled(getattr(point, field), scale) for point in curve],
             "yaxis": axis,
             "name": name,
             "line": {"color": colour, "width": 1.3, "dash": dash},
@@ -155,7 +156,7 @@ def curves_figure(runs: Mapping[int, Sequence[Sequence[float | None]]]) -> Figur
             "showlegend": seed == min(runs),
             "hovertemplate": f"seed {int(seed)}, epoch %{{x}}: %{{y:.3g}}<extra></extra>",
         }
-        for name, column, colour, dash, axis, scale in panels
+        for name, field, colour, dash, axis, scale in panels
         for seed, curve in ((seed, _thinned(curve)) for seed, curve in sorted(runs.items()))
     ]
     layout = base_layout(height=520)
@@ -166,7 +167,11 @@ def curves_figure(runs: Mapping[int, Sequence[Sequence[float | None]]]) -> Figur
     return {"data": traces, "layout": layout}
 
 
-def _thinned(curve: Sequence[Sequence[float | None]]) -> list[Sequence[float | None]]:
+def _scaled(value: float | None, scale: float) -> float | None:
+    return None if value is None else finite(scale * value)
+
+
+def _thinned(curve: Sequence[CurvePoint]) -> list[CurvePoint]:
     """At most so many points of a curve as a screen shows, the first and the last among them."""
     if len(curve) <= _CURVE_POINTS:
         return list(curve)

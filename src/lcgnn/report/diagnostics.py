@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 
@@ -14,13 +12,14 @@ from lcgnn.report.diagnostic_figures import Fifths, confusion_figure, curves_fig
 from lcgnn.report.plotting import Figure
 from lcgnn.report.sections import Plot, Section, Variant
 from lcgnn.report.tables import calibration_table
+from lcgnn.runs.records import Fifth, Record, StageRecord
 
-Measured = tuple[dict[str, Any], dict[str, Any]]
+Measured = tuple[Record, StageRecord]
 Stages = Mapping[tuple[str, int], Sequence[Measured]]
 
 
 def diagnostic_sections(studies: Sequence[tuple[Experiment, Stages]]) -> list[Section]:
-    """The sections that the records have something for; OutputError names a record whose data do not fit."""
+    """The sections that the records have something for; OutputError names records that do not fit together."""
     builders = (_fifths_section, _confusion_section, _calibration_section, _curves_section)
     return [section for build in builders for section in build(studies)]
 
@@ -30,11 +29,10 @@ def _fifths_section(studies: Sequence[tuple[Experiment, Stages]]) -> Iterator[Se
     for experiment, stages in studies:
         for position, column in enumerate(experiment.columns):
             for base, names in _compared_rows(experiment).items():
-                runs = {name: _carrying("fifths", stages[name, position]) for name in (base, *names)}
-                kept = {name: found for name, found in runs.items() if found}
+                counted = {name: _fifths(stages[name, position]) for name in (base, *names)}
+                kept = {name: runs for name, runs in counted.items() if runs}
                 if kept:
-                    with _naming_records("fifths", [run for found in kept.values() for run in found]):
-                        figure = fifths_figure(base, {name: _fifths(found) for name, found in kept.items()})
+                    figure = fifths_figure(base, {name: Fifths.of_runs(runs) for name, runs in kept.items()})
                     variants.append(Variant(f"{column.title} · {base}", figure, experiment.title))
     if variants:
         caption = (
@@ -46,8 +44,8 @@ def _fifths_section(studies: Sequence[tuple[Experiment, Stages]]) -> Iterator[Se
         yield Section("label-consistency", "Where label consistency helps", blocks=(plot,))
 
 
-def _fifths(runs: Sequence[Measured]) -> Fifths:
-    return Fifths.of_runs([stage["fifths"] for _, stage in runs])
+def _fifths(runs: Sequence[Measured]) -> list[tuple[Fifth, ...]]:
+    return [stage.fifths for _, stage in runs if stage.fifths]
 
 
 def _compared_rows(experiment: Experiment) -> dict[str, list[str]]:
@@ -63,7 +61,7 @@ def _compared_rows(experiment: Experiment) -> dict[str, list[str]]:
 
 
 def _confusion_section(studies: Sequence[tuple[Experiment, Stages]]) -> Iterator[Section]:
-    variants = _variants("confusion", studies, _confusion)
+    variants = _variants(studies, lambda stage: stage.confusion, _confusion)
     if variants:
         caption = (
             "Rows are the true class, columns what its test nodes were taken for, in percent of the class, over "
@@ -74,22 +72,22 @@ def _confusion_section(studies: Sequence[tuple[Experiment, Stages]]) -> Iterator
 
 
 def _confusion(runs: Sequence[Measured]) -> Figure:
-    total = np.sum([np.asarray(stage["confusion"], dtype=np.float64) for _, stage in runs], axis=0)  # (C, C)
-    if total.ndim != 2 or total.shape[0] != total.shape[1]:
-        raise ValueError(f"a confusion matrix is square, not {total.shape}")
-    named = next((record["classes"] for record, _ in runs if record.get("classes")), None)
-    classes = [str(name) for name in named or [f"class {number}" for number in range(len(total))]]
-    return confusion_figure(total, classes)
+    matrices = [np.array(stage.confusion, dtype=np.float64) for _, stage in runs]  # (C, C) each
+    if len({matrix.shape for matrix in matrices}) > 1:
+        names = ", ".join(record.run for record, _ in runs)
+        raise OutputError(f"The confusion in one of the records {names} has another size than in the others.")
+    classes = next((record.classes for record, _ in runs if record.classes), None)
+    numbered = [f"class {number}" for number in range(len(matrices[0]))]
+    return confusion_figure(np.sum(matrices, axis=0), classes or numbered)
 
 
 def _calibration_section(studies: Sequence[tuple[Experiment, Stages]]) -> Iterator[Section]:
     tables = []
     for experiment, stages in studies:
-        errors = {}
-        for place, runs in stages.items():
-            with _naming_records("calibration_error", runs):
-                carrying = _carrying("calibration_error", runs)
-                errors[place] = [float(stage["calibration_error"]) for _, stage in carrying]
+        errors = {
+            place: [stage.calibration_error for _, stage in runs if stage.calibration_error is not None]
+            for place, runs in stages.items()
+        }
         if any(errors.values()):
             tables.append(calibration_table(f"{experiment.name}-calibration", experiment, errors))
     if tables:
@@ -101,40 +99,27 @@ def _calibration_section(studies: Sequence[tuple[Experiment, Stages]]) -> Iterat
 
 
 def _curves_section(studies: Sequence[tuple[Experiment, Stages]]) -> Iterator[Section]:
-    variants = _variants("curve", studies, _curves)
+    variants = _variants(studies, lambda stage: stage.curve, _curves)
     if variants:
         caption = "Loss and validation accuracy by epoch, a line for every seed."
         yield Section("training", "How training went", blocks=(Plot("Training curves", caption, variants),))
 
 
 def _curves(runs: Sequence[Measured]) -> Figure:
-    return curves_figure({int(record["seed"]): stage["curve"] for record, stage in runs})
+    return curves_figure({record.seed: stage.curve for record, stage in runs if stage.curve})
 
 
 def _variants(
-    key: str, studies: Sequence[tuple[Experiment, Stages]], draw: Callable[[Sequence[Measured]], Figure]
+    studies: Sequence[tuple[Experiment, Stages]],
+    shown: Callable[[StageRecord], object],
+    draw: Callable[[Sequence[Measured]], Figure],
 ) -> tuple[Variant, ...]:
-    """A figure for every cell whose runs carry the key."""
+    """A figure for every cell with runs whose stage has what is shown."""
     variants = []
     for experiment, stages in studies:
         for position, column in enumerate(experiment.columns):
             for row in experiment.rows:
-                runs = _carrying(key, stages[row.name, position])
+                runs = [(record, stage) for record, stage in stages[row.name, position] if shown(stage)]
                 if runs:
-                    with _naming_records(key, runs):
-                        figure = draw(runs)
-                    variants.append(Variant(f"{column.title} · {row.name}", figure, experiment.title))
+                    variants.append(Variant(f"{column.title} · {row.name}", draw(runs), experiment.title))
     return tuple(variants)
-
-
-def _carrying(key: str, runs: Sequence[Measured]) -> list[Measured]:
-    return [(record, stage) for record, stage in runs if stage.get(key) is not None and stage[key] != []]
-
-
-@contextmanager
-def _naming_records(key: str, runs: Sequence[Measured]) -> Iterator[None]:
-    try:
-        yield
-    except (KeyError, IndexError, TypeError, ValueError) as error:
-        names = ", ".join(str(record["run"]) for record, _ in runs)
-        raise OutputError(f"{key!r} in one of the records {names} cannot be shown: {error}.") from error

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from lcgnn.errors import OutputError
 from lcgnn.experiments.library import load_experiment, packaged_experiments, packaged_statistics
@@ -33,8 +32,7 @@ from lcgnn.report.tables import (
     verdict,
     versions_table,
 )
-
-Record = dict[str, Any]
+from lcgnn.runs.records import Record
 
 
 @dataclass(frozen=True)
@@ -99,7 +97,7 @@ class Report:
         kept = tuple(study for study in studies if study.cells)
         return cls(
             kept,
-            tuple({record["run"]: record for study in kept for record in study.records}.values()),
+            tuple({record.run: record for study in kept for record in study.records}.values()),
             tuple(study.experiment.title for study in studies if not study.cells),
         )
 
@@ -144,8 +142,8 @@ class Report:
 
     def summary(self) -> list[str]:
         """The summary in sentences."""
-        methods = {record["method"] for record in self.records}
-        graphs = {record["dataset"] for record in self.records}
+        methods = {record.method for record in self.records}
+        graphs = {record.dataset for record in self.records}
         filled = sum(len(study.cells) for study in self.studies)
         cells = sum(study.num_cells for study in self.studies)
         sentences = [
@@ -181,9 +179,7 @@ class Report:
     def what_was_run(self) -> Section:
         """Versions, machines, runs and time."""
         finished = sorted(
-            str(record["environment"]["finished"])[:10]
-            for record in self.records
-            if "finished" in record.get("environment", {})
+            record.environment.finished[:10] for record in self.records if record.environment.finished
         )
         when = f", finished between {finished[0]} and {finished[-1]}" if finished else ""
         text = (
@@ -216,7 +212,7 @@ def _overview_row(study: Study) -> tuple[Value, ...]:
 
 
 def _total_seconds(records: Iterable[Record]) -> float:
-    return sum(float(record["seconds"]) for record in records)
+    return sum(record.seconds for record in records)
 
 
 def _counted(count: int, noun: str) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from lcgnn.assessment.diagnosis import Diagnosis
 from lcgnn.files import written_atomically
+from lcgnn.runs.records import Summary
 from lcgnn.sources.benchmarks import DATASETS
 
 # Distinguishable without colour vision, and in print.
@@ -17,7 +18,7 @@ BASE_COLOUR, CONSISTENCY_COLOUR, PAPER_COLOUR = "#9aa5b1", "#0b6e99", "#d1495b"
 _MOST_CLASSES_DRAWN = 20
 
 
-def save_comparison(path: Path, summaries: Sequence[Mapping[str, Any]]) -> None:
+def save_comparison(path: Path, summaries: Sequence[Summary]) -> None:
     """Draw every session's base and final accuracy side by side, with their spread and the paper's figures."""
     # A figure made without pyplot needs no display and leaves no global state behind.
     from matplotlib.figure import Figure
@@ -25,25 +26,26 @@ def save_comparison(path: Path, summaries: Sequence[Mapping[str, Any]]) -> None:
     figure = Figure(figsize=(1.6 + 1.5 * len(summaries), 4.2), layout="constrained")
     axes = figure.add_subplot()
     for position, summary in enumerate(summaries):
-        bars = [(-0.19, summary["stages"][0], BASE_COLOUR), (0.19, summary["stages"][-1], CONSISTENCY_COLOUR)]
+        bars = [(-0.19, summary.stages[0], BASE_COLOUR), (0.19, summary.last, CONSISTENCY_COLOUR)]
         for offset, stage, colour in bars:
-            place, mean, std = position + offset, 100 * stage["mean"], 100 * stage["std"]
+            place, mean, std = position + offset, 100 * (stage.mean or 0.0), 100 * (stage.std or 0.0)
             axes.bar(place, mean, 0.36, yerr=std, color=colour, capsize=3, ecolor="#333333")
-            top = max(mean + std, stage["paper"]["mean"] if stage["paper"] else 0)
+            top = max(mean + std, stage.paper.mean if stage.paper else 0)
             axes.annotate(f"{mean:.1f}", (place, top), (0, 3), textcoords="offset points", ha="center", fontsize=9)
-            if stage["paper"]:
-                axes.plot([place - 0.18, place + 0.18], [stage["paper"]["mean"]] * 2, color=PAPER_COLOUR, lw=2)
+            if stage.paper:
+                axes.plot([place - 0.18, place + 0.18], [stage.paper.mean] * 2, color=PAPER_COLOUR, lw=2)
     _label(axes, summaries)
     with written_atomically(path) as temporary:
         figure.savefig(temporary, dpi=150, format=path.suffix.lstrip("."))
 
 
-def _label(axes: Any, summaries: Sequence[Mapping[str, Any]]) -> None:
+def _label(axes: Any, summaries: Sequence[Summary]) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    lowest = min(stage["mean"] - stage["std"] for summary in summaries for stage in summary["stages"])
-    highest = max(stage["mean"] + stage["std"] for summary in summaries for stage in summary["stages"])
+    stages = [stage for summary in summaries for stage in summary.stages]
+    lowest = min((stage.mean or 0.0) - (stage.std or 0.0) for stage in stages)
+    highest = max((stage.mean or 0.0) + (stage.std or 0.0) for stage in stages)
     # The axis does not start at zero, because the differences that matter are a few points; its label says so.
     floor = max(0, 10 * int(10 * lowest - 0.5))
     axes.set_ylim(floor, min(100 * highest + 9, 108))
@@ -107,7 +109,7 @@ def _plain(text: str) -> str:
     return "".join(character if character.isprintable() else "?" for character in cut).replace("$", r"\$")
 
 
-def _title(summary: Mapping[str, Any]) -> str:
-    labels = summary["split"]["labels_per_class"] or 20
-    method = summary["stages"][0]["method"].upper()
-    return f"{DATASETS[summary['dataset']].title}\n{method}, {labels} labels\nper class"
+def _title(summary: Summary) -> str:
+    labels = summary.split.spec.labels_per_class or 20
+    method = summary.stages[0].method.upper()
+    return f"{DATASETS[summary.dataset].title}\n{method}, {labels} labels\nper class"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from lcgnn.assessment.evaluation import PairedDifference, Summary
 from lcgnn.experiments.spec import Experiment
 from lcgnn.experiments.study import Cell
+from lcgnn.runs.records import Record
 from lcgnn.runs.reported import Reported
 
 Cells = Mapping[tuple[str, int], Cell]
@@ -186,11 +187,11 @@ def calibration_table(
     return Table(name, f"{experiment.title}: mean ± standard deviation over seeds.", headings, rows)
 
 
-def methods_table(records: Iterable[Mapping[str, Any]]) -> Table:
+def methods_table(records: Iterable[Record]) -> Table:
     """Runs and training time by method."""
     seconds: dict[str, list[float]] = {}
     for record in records:
-        seconds.setdefault(record["method"], []).append(float(record["seconds"]))
+        seconds.setdefault(record.method, []).append(record.seconds)
     headings = (Heading("method", numeric=False), Heading("runs"), Heading("mean, s"), Heading("total, min"))
     rows = tuple(
         (
@@ -204,13 +205,12 @@ def methods_table(records: Iterable[Mapping[str, Any]]) -> Table:
     return Table("runs", "Training time of a run and of all runs, by method.", headings, rows)
 
 
-def versions_table(records: Iterable[Mapping[str, Any]]) -> Table:
+def versions_table(records: Iterable[Record]) -> Table:
     """The software and machines that the records name, with the number of runs on each."""
     counts: dict[tuple[str, str], int] = {}
     for record in records:
-        for what, value in record.get("environment", {}).items():
-            if what != "finished":
-                counts[what, str(value)] = counts.get((what, str(value)), 0) + 1
+        for what in record.environment.software().items():
+            counts[what] = counts.get(what, 0) + 1
     headings = (Heading("what", numeric=False), Heading("version", numeric=False), Heading("runs"))
     rows = tuple(
         (text_value(what), text_value(value), Value(f"{count:,}", count))

@@ -30,6 +30,7 @@ from lcgnn.graph import Split
 from lcgnn.methods import Context, Fit, Method, entry
 from lcgnn.methods.base import Stage
 from lcgnn.methods.lc import TwoPhase
+from lcgnn.runs.records import Communication, MessageCost
 from lcgnn.sources.parts.files import MANIFEST, Manifest, read_manifest, read_part
 from lcgnn.sources.parts.part import Part
 from lcgnn.training.shared_checkpoint import SharedCheckpoint
@@ -114,26 +115,26 @@ class Crew:
             fit = self._own_fit(method, nodes, order["seed"], order["fingerprint"], Context())
             self._whole_stages(fit)
 
-    def communication(self) -> dict[str, Any]:
+    def communication(self) -> Communication:
         """The first rank's call: what every kind of message has cost, an epoch and a rank on average."""
         self.world.broadcast(json.dumps(_REPORT).encode())
         return self._reports()
 
-    def _reports(self) -> dict[str, Any]:
+    def _reports(self) -> Communication:
         own = {kind: dataclasses.asdict(traffic) for kind, traffic in self.world.traffic.items()}
         ranks = [json.loads(text) for text in self.world.gather_text(json.dumps(own))]
         epochs = ranks[0].get(WEIGHT_GRADIENTS, {"messages": 0})["messages"]
-        kinds = {}
+        kinds: dict[str, MessageCost] = {}
         for kind in (BOUNDARY_ROWS, LABELLED_ROWS, SUMS, WEIGHT_GRADIENTS):
             costs = [rank[kind] for rank in ranks if kind in rank]
             if costs and epochs:
                 per = epochs * self.world.size
-                kinds[kind] = {
-                    "messages": round(sum(cost["messages"] for cost in costs) / per, 2),
-                    "bytes": round(sum(cost["sent"] for cost in costs) / per),
-                    "seconds": round(sum(cost["seconds"] for cost in costs) / per, 6),
-                }
-        return {"ranks": self.world.size, "epochs": epochs, "per_epoch_and_rank": kinds}
+                kinds[kind] = MessageCost(
+                    messages=round(sum(cost["messages"] for cost in costs) / per, 2),
+                    bytes=round(sum(cost["sent"] for cost in costs) / per),
+                    seconds=round(sum(cost["seconds"] for cost in costs) / per, 6),
+                )
+        return Communication(self.world.size, epochs, kinds)
 
     def dismiss(self) -> None:
         """The first rank is done; the others may end."""

@@ -7,18 +7,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from lcgnn.assessment.trust import Assessment, HeldOut
-from lcgnn.errors import ConfigError
-from lcgnn.files import write_json
+from lcgnn.errors import ConfigError, OutputError
+from lcgnn.files import read_json, write_json
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Context
 from lcgnn.runs.board import Board
-from lcgnn.runs.run import ProgressCallback, Run, finished_record
+from lcgnn.runs.records import FoldRecord
+from lcgnn.runs.run import ProgressCallback, Run
 from lcgnn.runs.runner import run_jobs
 from lcgnn.runs.shared_tables import sharing_tables
 from lcgnn.runs.spec import RunSpec
@@ -66,7 +66,7 @@ class CrossValidation:
     device: str
     workers: int
 
-    def run(self, board: Board) -> Iterator[tuple[int, dict[str, Any]]]:
+    def run(self, board: Board) -> Iterator[tuple[int, FoldRecord]]:
         """Carry out the folds and yield (position, result) as they finish; what is done already comes at once."""
         jobs = [FoldRun(self.spec, number, self.count) for number in range(self.used)]
         carry_out = partial(_carry_out, self.folder, self.device)
@@ -74,15 +74,15 @@ class CrossValidation:
         workers = min(self.workers, sum(_finished(self.folder, job) is None for job in jobs))
         yield from run_jobs(sharing_tables(self.spec.tables, carry_out), jobs, board, workers=workers)
 
-    def assess(self, results: Sequence[dict[str, Any]]) -> Assessment:
+    def assess(self, results: Sequence[FoldRecord]) -> Assessment:
         """What the results of all folds say."""
         graph, split = Run(self.spec).data
-        results = sorted(results, key=lambda result: result["fold"])
-        nodes = [np.array(result["nodes"], dtype=np.int64) for result in results]
+        results = sorted(results, key=lambda result: result.fold)
+        nodes = [np.array(result.nodes, dtype=np.int64) for result in results]
         held_out = HeldOut(
             labels=graph.labels[np.concatenate(nodes)],
-            distribution=np.concatenate([np.array(result["probabilities"], np.float32) for result in results]),
-            fold=np.repeat([result["fold"] for result in results], [part.size for part in nodes]),
+            distribution=np.concatenate([np.array(result.probabilities, np.float32) for result in results]),
+            fold=np.repeat([result.fold for result in results], [part.size for part in nodes]),
         )
         return Assessment.of(held_out, given=split.train.size, of_folds=self.count)
 
@@ -126,7 +126,7 @@ def _sensible_folds(graph: Graph) -> int:
     return next((count for limit, count in _FOLDS_BY_SIZE if size <= limit), 0)
 
 
-def _carry_out(folder: Path, device: str, run: FoldRun, progress: ProgressCallback) -> dict[str, Any]:
+def _carry_out(folder: Path, device: str, run: FoldRun, progress: ProgressCallback) -> FoldRecord:
     """Train a fold's model and write down what it predicts for the held-out labels."""
     finished = _finished(folder, run)
     if finished:
@@ -135,14 +135,14 @@ def _carry_out(folder: Path, device: str, run: FoldRun, progress: ProgressCallba
     checkpoint = run.checkpoint(path.with_suffix(".safetensors"))
     fit = run.fit(Context(device, checkpoint, progress=progress))
     _, split = run.data
-    result = {
-        "run": run.identity,
-        "fold": run.number,
-        "nodes": split.test.tolist(),
-        "probabilities": fit.label_distribution[split.test].tolist(),
-        "seconds": round(fit.seconds, 3),
-    }
-    write_json(path, result)
+    result = FoldRecord(
+        run=run.identity,
+        fold=run.number,
+        nodes=tuple(split.test.tolist()),
+        probabilities=tuple(map(tuple, fit.label_distribution[split.test].tolist())),
+        seconds=round(fit.seconds, 3),
+    )
+    write_json(path, result.to_json())
     checkpoint.delete()
     return result
 
@@ -151,5 +151,10 @@ def _path(folder: Path, run: FoldRun) -> Path:
     return folder / f"fold-{run.number + 1}.json"
 
 
-def _finished(folder: Path, run: FoldRun) -> dict[str, Any] | None:
-    return finished_record(_path(folder, run), run.identity)
+def _finished(folder: Path, run: FoldRun) -> FoldRecord | None:
+    path = _path(folder, run)
+    try:
+        record = FoldRecord.from_json(read_json(path), str(path))
+    except OutputError:
+        return None
+    return record if record.run == run.identity else None

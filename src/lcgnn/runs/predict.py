@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcgnn.assessment.evaluation import class_counts
+from lcgnn.assessment.evaluation import ClassCount, class_counts
 from lcgnn.errors import ConfigError, DataError, OutputError
 from lcgnn.features.structure import with_structural_features
 from lcgnn.graph import Graph, Split
-from lcgnn.runs.artifacts import save_answers, save_predictions
+from lcgnn.runs.artifacts import save_predictions
 from lcgnn.runs.model import TrainedModel
 from lcgnn.runs.run import MODEL_FILE
 from lcgnn.runs.spec import SplitSpec
@@ -34,15 +34,18 @@ class Subject:
 
     Args:
         graph: With the classes of the model that is to classify it.
-        given: The nodes whose label is given.
-        split: A benchmark's; None for tables.
+        split: Its training nodes are those whose label is given; None if there are none.
         notes: What there is to say of its tables.
     """
 
     graph: Graph
-    given: NDArray[np.int64]
-    split: Split | None = None
+    split: Split | None
     notes: tuple[str, ...] = ()
+
+    @property
+    def given(self) -> NDArray[np.int64]:
+        """The nodes whose label is given."""
+        return _NOBODY if self.split is None else self.split.train
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,11 +66,12 @@ class Prediction:
 
     def save(self, path: Path) -> None:
         """Write a line a node, in the columns that training writes."""
-        graph, split = self.subject.graph, self.subject.split
-        if split is None:
-            save_answers(path, self.distribution, graph, self.subject.given)
-        else:
-            save_predictions(path, self.distribution, graph, split)
+        save_predictions(path, self.distribution, self.subject.graph, self.subject.split)
+
+    @property
+    def classes(self) -> tuple[ClassCount, ...]:
+        """Given and predicted labels of each class."""
+        return class_counts(self.distribution, self.subject.graph, self.subject.given)
 
     def summary(self) -> dict[str, Any]:
         """All but the answers themselves, as one plain object."""
@@ -78,7 +82,7 @@ class Prediction:
             "models": len(self.models),
             "nodes": graph.num_nodes,
             "trained_on_it": self.trained_on_it,
-            "classes": [asdict(item) for item in class_counts(self.distribution, graph, self.subject.given)],
+            "classes": [asdict(item) for item in self.classes],
             "notes": list(self.subject.notes),
         }
 
@@ -174,15 +178,15 @@ def _tables(model: TrainedModel, tables: Tables) -> Subject:
             f"Train on that: lcgnn train {tables.folder}"
         )
     known = load_known_tables(tables, model.form, model.class_names)
-    graph, given = known.graph, known.given
+    graph, split = known.graph, known.split
     if graph.checksum == model.about.get("graph"):
-        given = _split(model).make(graph, Split(given, _NOBODY, _NOBODY)).train
+        split = _trained_split(model, graph, split)
     elif not model.form.encoding.columns:
         raise DataError(
             "The model was trained without feature columns, on features made from the edges, which mean nothing "
             f"in a graph that is not exactly the same. Train on this one: lcgnn train {tables.folder}"
         )
-    return Subject(graph, given, notes=known.notes)
+    return Subject(graph, split, known.notes)
 
 
 def _arrays(model: TrainedModel, tables: Tables) -> Subject:
@@ -192,9 +196,9 @@ def _arrays(model: TrainedModel, tables: Tables) -> Subject:
             f"The model was trained on a table's columns, and {tables.folder} has none. Name a folder of tables."
         )
     if tables.are_arrays:
-        graph, given, notes = load_known_npz(Path(tables.folder), model.class_names, name=tables.name)
+        graph, split, notes = load_known_npz(Path(tables.folder), model.class_names, name=tables.name)
     else:
-        graph, given, notes = _folder_of_arrays(model, tables)
+        graph, split, notes = _folder_of_arrays(model, tables)
     if graph.features is None:
         graph = with_structural_features(graph)
         if graph.checksum != model.about.get("graph"):
@@ -203,18 +207,18 @@ def _arrays(model: TrainedModel, tables: Tables) -> Subject:
                 f"Add features, or train on it: lcgnn train {tables.folder}"
             )
     if graph.checksum == model.about.get("graph"):
-        given = _split(model).make(graph, Split(given, _NOBODY, _NOBODY)).train
-    return Subject(graph, given, notes=notes)
+        split = _trained_split(model, graph, split)
+    return Subject(graph, split, notes)
 
 
-def _folder_of_arrays(model: TrainedModel, tables: Tables) -> tuple[Graph, NDArray[np.int64], tuple[str, ...]]:
+def _folder_of_arrays(model: TrainedModel, tables: Tables) -> tuple[Graph, Split | None, tuple[str, ...]]:
     graph, split = load_arrays(Path(tables.folder))
     if graph.class_names != model.class_names:
         raise DataError(
             f"{tables.folder} has other classes than the model, whose are {', '.join(model.class_names[:8])}. "
             f"Train on it: lcgnn train {tables.folder}"
         )
-    return graph, split.train, ()
+    return graph, split, ()
 
 
 def _benchmark(model: TrainedModel, name: str) -> Subject:
@@ -223,9 +227,9 @@ def _benchmark(model: TrainedModel, name: str) -> Subject:
             f"The model was trained on a table's columns, and {name} has none. Name a folder of tables."
         )
     graph, public = load(name)
-    split = _split(model).make(graph, public)
-    return Subject(graph, split.train, split)
+    return Subject(graph, _trained_split(model, graph, public))
 
 
-def _split(model: TrainedModel) -> SplitSpec:
-    return SplitSpec(**model.about.get("split", {}))
+def _trained_split(model: TrainedModel, graph: Graph, own: Split | None) -> Split | None:
+    """What the model's training made of the split that the graph comes with."""
+    return None if own is None else SplitSpec(**model.about.get("split", {})).make(graph, own)

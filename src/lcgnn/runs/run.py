@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,9 +31,10 @@ from lcgnn.files import read_json, write_json
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Context, Fit, Method
 from lcgnn.methods.base import Stage
-from lcgnn.runs.artifacts import PredictionFormat, save_answers, save_metrics, save_predictions
+from lcgnn.runs.artifacts import PredictionFormat, save_metrics, save_predictions
 from lcgnn.runs.crew import leading_crew
 from lcgnn.runs.model import TrainedModel
+from lcgnn.runs.records import CurvePoint, Environment, Record, StageRecord
 from lcgnn.runs.shared_tables import read_tables
 from lcgnn.runs.spec import RunSpec, fingerprint
 from lcgnn.sources.benchmarks import load
@@ -108,30 +108,25 @@ class Run:
         """Where the run keeps its state until it is done."""
         return CheckpointFile(path, self.identity, every=CHECKPOINT_SECONDS)
 
-    def measured(self, fit: Fit) -> dict[str, Any]:
+    def measured(self, fit: Fit) -> Record:
         """The run's record: what was run, how good every stage is, and with what it was run."""
         graph, split = self.data
-        return {
-            "run": self.identity,
-            **self.spec.configuration(),
-            "settings": dataclasses.asdict(self.method),
-            "seed": self.spec.seed,
-            "graph": graph.checksum,
-            **(
-                {
-                    "class_counts": [
-                        dataclasses.asdict(item)
-                        for item in class_counts(fit.label_distribution, graph, split.train)
-                    ]
-                }
-                if self.spec.tables
-                else {}
-            ),
-            "seconds": round(fit.seconds, 3),
-            "classes": list(graph.class_names),
-            "stages": [_stage(stage, graph, split, with_curve=self.spec.seed == 0) for stage in fit.stages],
-            "environment": _environment(),
-        }
+        tables = self.spec.tables
+        return Record(
+            run=self.identity,
+            dataset=self.spec.dataset,
+            method=self.spec.method,
+            settings=dataclasses.asdict(self.method),
+            split=self.spec.split,
+            seed=self.spec.seed,
+            graph=graph.checksum,
+            seconds=round(fit.seconds, 3),
+            stages=tuple(_stage(stage, graph, split, with_curve=self.spec.seed == 0) for stage in fit.stages),
+            environment=_environment(),
+            classes=graph.class_names,
+            class_counts=class_counts(fit.label_distribution, graph, split.train) if tables else None,
+            source=dataclasses.asdict(tables) if tables else None,
+        )
 
     def model(self, fit: Fit, temperature: float) -> TrainedModel:
         """What the fit learnt, with all that it takes to use it again."""
@@ -175,7 +170,7 @@ def execute(
     temperature: float = 1.0,
     parts: int = 1,
     progress: ProgressCallback | None = None,
-) -> dict[str, Any]:
+) -> Record:
     """Carry out a run in a folder of its own and return its record; one that has its record is not repeated.
 
     The folder gets ``result.json``, ``metrics.csv``, ``model.safetensors`` and ``predictions.csv`` (or
@@ -184,69 +179,58 @@ def execute(
     """
     run = Run(spec)
     finished = finished_record(folder / "result.json", run.identity)
-    if finished and finished.get("temperature", 1.0) == temperature:
+    if finished and (finished.temperature or 1.0) == temperature:
         return finished
     checkpoint = run.checkpoint(folder / "checkpoint.safetensors")
     fit = run.fit(Context(device, checkpoint, progress=progress, parts=parts))
-    record = {**run.measured(fit), "temperature": temperature}
+    record = dataclasses.replace(run.measured(fit), temperature=temperature)
     graph, split = run.data
     run.model(fit, temperature).save(folder / MODEL_FILE)
     save_metrics(folder / "metrics.csv", fit)
     predictions = folder / f"predictions.{prediction_format}"
-    answer = at_temperature(fit.label_distribution, temperature)
-    if spec.tables is None:
-        save_predictions(predictions, answer, graph, split)
-    else:
-        save_answers(predictions, answer, graph, split.train)
-    write_json(folder / "result.json", record)
+    save_predictions(predictions, at_temperature(fit.label_distribution, temperature), graph, split)
+    write_json(folder / "result.json", record.to_json())
     checkpoint.delete()
     return record
 
 
-def finished_record(path: Path, identity: str) -> dict[str, Any] | None:
+def finished_record(path: Path, identity: str) -> Record | None:
     """What a run left behind when it was done, unless it was another one."""
     try:
-        record: dict[str, Any] = read_json(path)
+        record = Record.from_json(read_json(path), str(path))
     except OutputError:
         return None
-    return record if record.get("run") == identity else None
+    return record if record.run == identity else None
 
 
-def _stage(stage: Stage, graph: Graph, split: Split, *, with_curve: bool) -> dict[str, Any]:
+def _stage(stage: Stage, graph: Graph, split: Split, *, with_curve: bool) -> StageRecord:
     """What a stage of a fit achieved on every part of the split, and on the test nodes in detail."""
-    distribution = stage.label_distribution
-    measured: dict[str, Any] = {
-        "name": stage.name,
-        "best_epoch": stage.best_epoch,
-        "epochs": len(stage.history),
-        **_accuracies(distribution, graph, split),
-    }
-    if split.test.size:
-        bins = accuracy_by_consistency(distribution, graph, split.test)
-        measured["calibration_error"] = round(calibration_error(distribution, graph.labels, split.test), 5)
-        if graph.num_classes <= _MOST_CLASSES:
-            measured["confusion"] = confusion(distribution, graph.labels, split.test).tolist()
-        measured["fifths"] = [dataclasses.asdict(item) for item in bins]
-    if with_curve and len(stage.history):
-        measured["curve"] = _curve(stage.history)
-    return measured
+    distribution, labels, test = stage.label_distribution, graph.labels, split.test
+    shown = test.size and graph.num_classes <= _MOST_CLASSES
+    return StageRecord(
+        name=stage.name,
+        best_epoch=stage.best_epoch,
+        epochs=len(stage.history),
+        train_accuracy=_known(accuracy(distribution, labels, split.train)),
+        validation_accuracy=_known(accuracy(distribution, labels, split.validation)),
+        test_accuracy=_known(accuracy(distribution, labels, test)),
+        calibration_error=round(calibration_error(distribution, labels, test), 5) if test.size else None,
+        confusion=tuple(map(tuple, confusion(distribution, labels, test).tolist())) if shown else None,
+        fifths=tuple(accuracy_by_consistency(distribution, graph, test)) if test.size else None,
+        curve=_curve(stage.history) if with_curve and len(stage.history) else None,
+    )
 
 
-def _curve(history: NDArray[np.float64]) -> list[list[float | None]]:
-    """Epoch, loss, validation loss and validation accuracy at up to 100 epochs; None for what was not measured."""
-    epochs = np.unique(np.linspace(1, len(history), min(len(history), 100)).round().astype(int))
-    return [
-        [int(epoch), *(None if math.isnan(value) else round(value, 5) for value in history[epoch - 1].tolist())]
-        for epoch in epochs
-    ]
+def _curve(history: NDArray[np.float64]) -> tuple[CurvePoint, ...]:
+    """Up to 100 epochs."""
+    epochs = np.unique(np.linspace(1, len(history), min(len(history), 100)).round().astype(int)).tolist()
+    rows = ([None if math.isnan(value) else round(value, 5) for value in row] for row in history.tolist())
+    points = [CurvePoint(epoch, *row) for epoch, row in enumerate(rows, start=1)]
+    return tuple(points[epoch - 1] for epoch in epochs)
 
 
-def _accuracies(distribution: Any, graph: Graph, split: Split) -> dict[str, float | None]:
-    measured = {
-        f"{part}_accuracy": accuracy(distribution, graph.labels, getattr(split, part))
-        for part in ("train", "validation", "test")
-    }
-    return {name: None if math.isnan(value) else value for name, value in measured.items()}
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
 
 
 @cache
@@ -261,14 +245,14 @@ def _commit() -> str:
     return commit[:12] if prefix == "src/lcgnn/runs/" else ""
 
 
-def _environment() -> dict[str, str]:
-    return {
-        "lcgnn": __version__,
-        "torch": version("torch"),
-        "numpy": version("numpy"),
-        "numba": version("numba"),
-        "python": platform.python_version(),
-        "machine": f"{platform.system()} {platform.machine()}",
-        "commit": _commit(),
-        "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-    }
+def _environment() -> Environment:
+    return Environment(
+        lcgnn=__version__,
+        torch=version("torch"),
+        numpy=version("numpy"),
+        numba=version("numba"),
+        python=platform.python_version(),
+        machine=f"{platform.system()} {platform.machine()}",
+        commit=_commit(),
+        finished=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    )

@@ -6,7 +6,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import torch
 from joblib import Parallel, delayed
@@ -18,7 +18,8 @@ from lcgnn.runs.board import Board
 from lcgnn.training.loop import Progress
 
 Job = TypeVar("Job")
-CarryOut = Callable[[Job, Callable[[Progress], None]], dict[str, Any]]
+Result = TypeVar("Result")
+CarryOut = Callable[[Job, Callable[[Progress], None]], Result]
 
 # Times in a row that workers may be killed before the runner gives up.
 _MOST_LOSSES = 3
@@ -32,8 +33,8 @@ def available_cores() -> int:
 
 
 def run_jobs(
-    carry_out: CarryOut[Job], jobs: Sequence[Job], board: Board, *, workers: int
-) -> Iterator[tuple[int, dict[str, Any]]]:
+    carry_out: CarryOut[Job, Result], jobs: Sequence[Job], board: Board, *, workers: int
+) -> Iterator[tuple[int, Result]]:
     """Call ``carry_out(job, progress)`` for every job and yield (position, result) as they finish.
 
     With one worker everything happens in this process. A worker that is killed takes the jobs under way with it;
@@ -63,8 +64,8 @@ def run_jobs(
 
 
 def _over_workers(
-    carry_out: CarryOut[Job], jobs: Mapping[int, Job], board: Board, workers: int
-) -> Iterator[tuple[int, dict[str, Any]]]:
+    carry_out: CarryOut[Job, Result], jobs: Mapping[int, Job], board: Board, workers: int
+) -> Iterator[tuple[int, Result]]:
     parallel = Parallel(n_jobs=workers, backend="loky", return_as="generator_unordered", batch_size=1)
     tasks = (
         delayed(_carry_out_in_worker)(carry_out, position, job, board.path) for position, job in list(jobs.items())
@@ -79,8 +80,8 @@ def _over_workers(
 
 
 def run_on_cluster(
-    carry_out: Callable[[Job], dict[str, Any]], jobs: Sequence[Job], board: Board, *, scheduler: str
-) -> Iterator[tuple[int, dict[str, Any]]]:
+    carry_out: Callable[[Job], Result], jobs: Sequence[Job], board: Board, *, scheduler: str
+) -> Iterator[tuple[int, Result]]:
     """Call ``carry_out(job)`` for every job on the workers of a Dask scheduler, and yield as ``run_jobs`` does.
 
     A job whose worker is lost is done again on another one.
@@ -112,21 +113,21 @@ def run_on_cluster(
             client.cancel(list(positions))
 
 
-def _carry_out_on_cluster(carry_out: Callable[[Job], dict[str, Any]], job: Job) -> dict[str, Any]:
+def _carry_out_on_cluster(carry_out: Callable[[Job], Result], job: Job) -> Result:
     torch.set_num_threads(1)
     return carry_out(job)
 
 
 def _carry_out_in_worker(
-    carry_out: CarryOut[Job], position: int, job: Job, board: Path
-) -> tuple[int, dict[str, Any]]:
+    carry_out: CarryOut[Job, Result], position: int, job: Job, board: Path
+) -> tuple[int, Result]:
     # Ctrl-C reaches the whole process group; the parent decides what becomes of the workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch.set_num_threads(1)
     return _carry_out(carry_out, position, job, Board(board))
 
 
-def _carry_out(carry_out: CarryOut[Job], position: int, job: Job, board: Board) -> tuple[int, dict[str, Any]]:
+def _carry_out(carry_out: CarryOut[Job, Result], position: int, job: Job, board: Board) -> tuple[int, Result]:
     result = carry_out(job, board.reporter(position))
     board.finish(position)
     return position, result

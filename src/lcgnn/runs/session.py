@@ -23,6 +23,7 @@ from lcgnn.methods.lc import TwoPhase
 from lcgnn.runs.artifacts import PredictionFormat
 from lcgnn.runs.board import Board
 from lcgnn.runs.cross_validation import CrossValidation, plan_cross_validation
+from lcgnn.runs.records import Configuration, Record, UsedSplit
 from lcgnn.runs.run import ProgressCallback, execute, source
 from lcgnn.runs.runner import available_cores, run_jobs
 from lcgnn.runs.shared_tables import forget_tables, read_tables, sharing_tables
@@ -38,7 +39,7 @@ class Session:
     """The same run from several seeds, in a folder of its own.
 
     Args:
-        configuration: What is common to all runs, as plain data.
+        configuration: What is common to all runs.
         specs: One run a seed.
         folder: Where everything is written.
         device: What to compute on.
@@ -49,7 +50,7 @@ class Session:
         parts: Above 1, hold only one of so many parts of the graph in memory at a time.
     """
 
-    configuration: Mapping[str, Any]
+    configuration: Configuration
     specs: tuple[RunSpec, ...]
     folder: Path
     device: str
@@ -70,7 +71,7 @@ class Session:
         columns = read_tables(self.tables).encoding.columns if self.tables else ()
         return bool(columns) and self.specs[0].create_method().inductive
 
-    def run(self, board: Board, temperature: float = 1.0) -> Iterator[tuple[int, dict[str, Any]]]:
+    def run(self, board: Board, temperature: float = 1.0) -> Iterator[tuple[int, Record]]:
         """Carry out the runs and yield (position, result) as they finish; what is done already comes at once.
 
         Args:
@@ -133,14 +134,14 @@ def plan(
     made = spec.split.make(graph, own)
     if not made.validation.size:
         spec = _without_validation(spec)
-    configuration = {
-        "lcgnn": __version__,
-        "dataset": dataset,
-        "graph": graph.checksum,
-        "method": method,
-        "settings": dataclasses.asdict(spec.create_method()),
-        "split": {**spec.split.to_json(), "name": made.name, "checksum": made.checksum},
-    }
+    configuration = Configuration(
+        lcgnn=__version__,
+        dataset=dataset,
+        graph=graph.checksum,
+        method=method,
+        settings=dataclasses.asdict(spec.create_method()),
+        split=UsedSplit(spec.split, made.name, made.checksum),
+    )
     folder = folder or _default_folder(configuration)
     processes = workers or available_cores()
     cross_validation, reasons = plan_cross_validation(
@@ -211,7 +212,7 @@ def _carry_out(
     parts: int,
     spec: RunSpec,
     progress: ProgressCallback,
-) -> dict[str, Any]:
+) -> Record:
     return execute(
         spec,
         folder / f"seed-{spec.seed}",
@@ -223,21 +224,21 @@ def _carry_out(
     )
 
 
-def _default_folder(configuration: Mapping[str, Any]) -> Path:
-    identity = fingerprint({key: value for key, value in configuration.items() if key != "lcgnn"})
-    name = re.sub(r"[^\w.-]+", "-", configuration["dataset"])
-    return Path("runs") / f"{name}-{configuration['method']}-{identity[:8]}"
+def _default_folder(configuration: Configuration) -> Path:
+    identity = fingerprint(configuration.identity())
+    name = re.sub(r"[^\w.-]+", "-", configuration.dataset)
+    return Path("runs") / f"{name}-{configuration.method}-{identity[:8]}"
 
 
-def _prepare(folder: Path, configuration: Mapping[str, Any]) -> None:
+def _prepare(folder: Path, configuration: Configuration) -> None:
     """Make the folder ours, or refuse one that belongs to something else."""
     path = folder / "config.json"
     if path.exists():
-        existing = read_json(path)
-        if {**existing, "lcgnn": None} != {**configuration, "lcgnn": None}:
+        existing = Configuration.from_json(read_json(path), str(path))
+        if existing.identity() != configuration.identity():
             raise OutputError(f"{folder} holds the results of another configuration. Choose another --out folder.")
         return
     remove_leftovers(path)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise OutputError(f"{folder} is there already and is not a run folder. Choose another --out folder.")
-    write_json(path, configuration)
+    write_json(path, configuration.to_json())

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic
+from typing import Generic
 
 from lcgnn.features.encoding import Encoding
-from lcgnn.runs.runner import CarryOut, Job
+from lcgnn.runs.runner import CarryOut, Job, Result
 from lcgnn.sources.parts.parted import holds_parts, load_parted
 from lcgnn.sources.tables.reading import TableGraph, Tables, load_tables
 from lcgnn.training.loop import Progress
@@ -37,21 +37,21 @@ def _keep(tables: Tables, made: TableGraph) -> None:
 
 
 @dataclass(frozen=True)
-class SharingTables(Generic[Job]):
+class SharingTables(Generic[Job, Result]):
     """A function for `run_jobs` that takes the tables which this process has read along to the workers.
 
     Large arrays reach them as memory maps of one file, so that there is one copy for all.
     """
 
-    carry_out: CarryOut[Job]
+    carry_out: CarryOut[Job, Result]
     tables: Tables
     made: TableGraph
 
-    def __call__(self, job: Job, progress: Callable[[Progress], None]) -> dict[str, Any]:
+    def __call__(self, job: Job, progress: Callable[[Progress], None]) -> Result:
         _keep(self.tables, self.made)
         return self.carry_out(job, progress)
 
 
-def sharing_tables(tables: Tables | None, carry_out: CarryOut[Job]) -> CarryOut[Job]:
+def sharing_tables(tables: Tables | None, carry_out: CarryOut[Job, Result]) -> CarryOut[Job, Result]:
     """The function, with the tables that its jobs are about, if they are about any."""
     return carry_out if tables is None else SharingTables(carry_out, tables, read_tables(tables))

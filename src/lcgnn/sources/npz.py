@@ -57,8 +57,8 @@ def load_npz(path: Path, *, name: str | None = None) -> TableGraph:
 
 def load_known_npz(
     path: Path, class_names: tuple[str, ...], *, name: str
-) -> tuple[Graph, NDArray[np.int64], tuple[str, ...]]:
-    """The graph in an .npz file for a model that knows these classes, the nodes whose label is given, and notes.
+) -> tuple[Graph, Split | None, tuple[str, ...]]:
+    """The graph in an .npz file for a model that knows these classes, its split if any label is given, and notes.
 
     Labels may be missing altogether; one that the model does not know counts as none.
     """
@@ -67,11 +67,12 @@ def load_known_npz(
         links, features = _links(arrays, _num_nodes(arrays)), _matrix(arrays, "features")
         labels = _known_labels(arrays, class_names)
         graph = graph_of(name, links, labels, class_names, features, _names(arrays, "node_names"))
-        parts = _parts_of(arrays, graph)
+        none = np.empty(0, dtype=np.int64)
+        parts = _parts_of(arrays, graph) or {"train": graph.labelled, "validation": none, "test": none}
+        split = Split(parts["train"], parts["validation"], parts["test"]) if parts["train"].size else None
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
-    given = graph.labelled if parts is None else parts["train"]
-    return graph, given, tuple(f"{path.name}: {note}" for note in links.notes)
+    return graph, split, tuple(f"{path.name}: {note}" for note in links.notes)
 
 
 def save_npz(path: Path, graph: Graph, split: Split | None = None) -> None:

@@ -166,18 +166,19 @@ class Record:
 
     def to_json(self) -> dict[str, Any]:
         """As plain data, without what is not known."""
+        counts = self.class_counts
         content = {
             "run": self.run,
             "dataset": self.dataset,
             "method": self.method,
             "settings": dict(self.settings),
             "split": self.split.to_json(),
-            "tables": self.source and dict(self.source),
+            "tables": None if self.source is None else dict(self.source),
             "seed": self.seed,
             "graph": self.graph,
-            "class_counts": self.class_counts and [dataclasses.asdict(item) for item in self.class_counts],
+            "class_counts": None if counts is None else [dataclasses.asdict(item) for item in counts],
             "seconds": self.seconds,
-            "classes": self.classes and list(self.classes),
+            "classes": None if self.classes is None else list(self.classes),
             "stages": [stage.to_json() for stage in self.stages],
             "environment": self.environment.to_json(),
             "temperature": self.temperature,

@@ -7,16 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from lcgnn.errors import DataError
 from lcgnn.features.encoding import Encoding
 from lcgnn.features.structure import with_structural_features
 from lcgnn.features.table import TableFile, shown
-from lcgnn.graph import Graph
+from lcgnn.graph import Graph, Split
 from lcgnn.sources.tables.columns import Roles
-from lcgnn.sources.tables.labels import read_given, read_known_labels
+from lcgnn.sources.tables.labels import read_known_labels, read_known_split
 from lcgnn.sources.tables.reading import Tables, find_tables, read_ids, read_links
 
 
@@ -50,12 +47,13 @@ class KnownTables:
 
     Args:
         graph: With the model's features and classes; a label that the model does not know counts as none.
-        given: The nodes whose label is given, and stays.
+        split: The nodes whose label is given and stays, to train on, and those of other parts; None if no label
+            is given.
         notes: What was merged, filled, unknown or left out, a sentence each.
     """
 
     graph: Graph
-    given: NDArray[np.int64]
+    split: Split | None
     notes: tuple[str, ...]
 
 
@@ -69,7 +67,7 @@ def load_known_tables(tables: Tables, form: TableForm, class_names: tuple[str, .
     roles = form.roles.within(nodes, files.edges, tables.columns)
     ids = read_ids(nodes, roles.id)
     labels = read_known_labels(nodes, roles.label, class_names, notes)
-    given = read_given(nodes, roles.split, labels)
+    split = read_known_split(nodes, roles.split, labels)
     links = read_links(files, roles, ids, notes)
     features = None
     if form.encoding.columns:
@@ -81,7 +79,7 @@ def load_known_tables(tables: Tables, form: TableForm, class_names: tuple[str, .
     graph = links.graph(tables.name, labels, class_names, features, notes)
     if features is None:
         graph = with_structural_features(graph)
-    return KnownTables(graph, given, tuple(notes))
+    return KnownTables(graph, split, tuple(notes))
 
 
 def _tell_unused(nodes: TableFile, roles: Roles, encoding: Encoding, notes: list[str]) -> None:

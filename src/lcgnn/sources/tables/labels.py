@@ -137,7 +137,10 @@ def read_known_labels(
     return labels
 
 
-def read_given(nodes: TableFile, column: str | None, labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The nodes whose label is given: all that have one, or those that the split column has for training."""
-    labelled = labels >= 0
-    return np.flatnonzero(labelled if column is None else labelled & _parts(nodes, column)["train"])
+def read_known_split(nodes: TableFile, column: str | None, labels: NDArray[np.int64]) -> Split | None:
+    """As `read_split`, for a graph that is not trained on: None if no label is given for training."""
+    none = np.empty(0, dtype=np.int64)
+    parts = {"train": np.flatnonzero(labels >= 0), "validation": none, "test": none}
+    if column is not None:
+        parts = {part: np.flatnonzero(chosen & (labels >= 0)) for part, chosen in _parts(nodes, column).items()}
+    return Split(parts["train"], parts["validation"], parts["test"]) if parts["train"].size else None
