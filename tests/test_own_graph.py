@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from pyarrow import parquet
 
-from lcgnn.graph import Graph
-from lcgnn.runs.artifacts import save_answers
+from lcgnn.graph import Graph, Split
+from lcgnn.runs.artifacts import save_predictions
 from lcgnn.runs.model import TrainedModel
 from lcgnn.sources.examples import write_example
 from lcgnn.sources.tables.source import Tables
@@ -153,7 +153,7 @@ def test_parquet_keeps_cells_as_they_are_and_csv_defuses_formulas(tmp_path: Path
     graph = Graph.from_edges("g", links, 7, labels, ["=cmd()", "plain"], node_names=np.array(ids))
     distribution = np.tile(np.array([[0.25, 0.75]], dtype=np.float32), (7, 1))
     for name in ("a.csv", "a.parquet"):
-        save_answers(tmp_path / name, distribution, graph, np.array([0, 1]))
+        save_predictions(tmp_path / name, distribution, graph, Split([0, 1], [], []))
     rows = rows_of(tmp_path / "a.csv")
     assert [row["id"] for row in rows] == ["'=1+1", "'+2", "'-3", "'@x", "'\tx", "a=b", "'x"]
     assert [row["label"] for row in rows][:3] == ["'=cmd()", "plain", "plain"]

@@ -188,7 +188,7 @@ class Split:
     """Which nodes' labels are trained on, which choose the model and which only measure it.
 
     Args:
-        train: Nodes whose labels the model is fitted to.
+        train: Nodes whose labels the model is fitted to; may be empty where nothing is trained.
         validation: Nodes whose labels choose the epoch; may be empty.
         test: Nodes whose labels are read once, at the end; may be empty.
         name: How the split came about, for tables and records.
@@ -209,11 +209,11 @@ class Split:
         together = np.concatenate([self.train, self.validation, self.test])
         if np.unique(together).size != together.size:
             raise DataError("A node is in a split twice: train, validation and test must not overlap.")
-        if not self.train.size:
-            raise DataError("A split needs at least one training node.")
 
     def check(self, graph: Graph) -> None:
-        """Raise DataError unless every node of the split exists in the graph and has a label."""
+        """Raise DataError unless there is a node to train on, and every node exists in the graph and has a label."""
+        if not self.train.size:
+            raise DataError("A split needs at least one training node.")
         together = np.concatenate([self.train, self.validation, self.test])
         if together.max() >= graph.num_nodes:
             raise DataError(f"The split names node {together.max()}; {graph.name} has {graph.num_nodes} nodes.")

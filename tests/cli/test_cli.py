@@ -128,7 +128,7 @@ def test_parquet_predictions_can_be_read_back(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     table = parquet.read_table(tmp_path / "run" / "seed-0" / "predictions.parquet")
     assert table.num_rows == 2708
-    assert table.column_names[:4] == ["node", "predicted", "probability", "part"]
+    assert table.column_names[:4] == ["id", "label", "probability", "origin"]
 
 
 def test_few_labels_and_random_splits_are_options(tmp_path: Path) -> None:

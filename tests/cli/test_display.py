@@ -1,22 +1,31 @@
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
+from lcgnn.assessment.evaluation import PairedDifference
 from lcgnn.cli.display import comparison_table, datasets_table, summary_table, time_left
+from lcgnn.runs.records import StageSummary, Summary, UsedSplit
+from lcgnn.runs.reported import Reported
+from lcgnn.runs.spec import SplitSpec
 
-STAGE = {"mean": 0.8, "std": 0.01, "method": "gcn", "validation_accuracy": [0.7, 0.9]}
-SUMMARY = {
-    "dataset": "cora",
-    "method": "lc-gcn",
-    "split": {"name": "public", "labels_per_class": None},
-    "seeds": [0, 1],
-    "stages": [
-        {**STAGE, "paper": {"mean": 81.2, "std": 0.6}},
-        {**STAGE, "method": "lc-gcn", "mean": 0.82, "paper": None},
-    ],
-    "difference": {"mean": 0.02, "low": 0.01, "high": 0.03, "p_value": 0.04, "wins": 2, "count": 2},
-}
+GAIN = PairedDifference(mean=0.02, low=0.01, high=0.03, p_value=0.04, wins=2, count=2)
+SUMMARY = Summary(
+    dataset="cora",
+    method="lc-gcn",
+    split=UsedSplit(SplitSpec(), "public", "abc"),
+    settings={},
+    seeds=(0, 1),
+    seconds=(1.0, 1.0),
+    stages=(
+        StageSummary("base", "gcn", (0.79, 0.81), (0.7, 0.9), 0.8, 0.01, Reported(81.2, 0.6)),
+        StageSummary("label consistency", "lc-gcn", (0.81, 0.83), (0.7, 0.9), 0.82, 0.01, None),
+    ),
+    folder="run",
+    lcgnn="0.1.0",
+    difference=GAIN,
+)
 
 
 def shown(renderable: object) -> str:
@@ -35,20 +44,20 @@ def test_a_summary_says_what_was_gained_and_how_sure_that_is() -> None:
 
 
 def test_one_seed_is_not_called_a_result() -> None:
-    difference = {"mean": 0.02, "low": None, "high": None, "p_value": None, "wins": 1, "count": 1}
-    text = " ".join(shown(summary_table({**SUMMARY, "seeds": [0], "difference": difference})).split())
+    summary = replace(SUMMARY, seeds=(0,), difference=PairedDifference.between([0.82], [0.8]))
+    text = " ".join(shown(summary_table(summary)).split())
     assert "one seed: more --seeds tell whether that is luck" in text
 
 
 def test_a_collapse_is_explained() -> None:
-    collapsed = {**SUMMARY, "difference": {**SUMMARY["difference"], "mean": -0.5}}
+    collapsed = replace(SUMMARY, difference=replace(GAIN, mean=-0.5))
     assert "--base-epochs" in shown(summary_table(collapsed))
 
 
 def test_a_comparison_fits_into_80_columns_without_breaking_a_number() -> None:
-    large = {**SUMMARY["difference"], "mean": 0.181, "low": 0.165, "high": 0.198}
-    few = {"name": "public", "labels_per_class": 15}
-    wide = {**SUMMARY, "dataset": "citeseer", "split": few, "difference": large}
+    large = replace(GAIN, mean=0.181, low=0.165, high=0.198)
+    few = UsedSplit(SplitSpec(labels_per_class=15), "public", "abc")
+    wide = replace(SUMMARY, dataset="citeseer", split=few, difference=large)
     text = shown(comparison_table([SUMMARY, wide]))
     assert "80.0±1.0 (81.2)" in text
     assert "+18.1 [16.5, 19.8]" in text

@@ -1,7 +1,6 @@
 """How long experiments take, from records."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -9,6 +8,7 @@ from lcgnn.cli.display import Console, plan_table
 from lcgnn.experiments.forecast import Item, forecast, total
 from lcgnn.experiments.library import load_experiment
 from lcgnn.experiments.spec import Experiment
+from lcgnn.runs.records import Environment, Record, StageRecord
 from lcgnn.runs.run import Run
 from lcgnn.runs.spec import RunSpec
 
@@ -36,9 +36,10 @@ def study(tmp_path: Path, cora: object) -> Experiment:
     return load_experiment(str(tmp_path / "study.toml"))
 
 
-def record(method: str, seed: int, seconds: float) -> dict[str, Any]:
+def record(method: str, seed: int, seconds: float) -> Record:
     spec = RunSpec("cora", method, seed)
-    return {"run": Run(spec).identity, "method": method, "dataset": "cora", "seconds": seconds}
+    stages = (StageRecord("base", 1, 1, None, None, 0.8),)
+    return Record(Run(spec).identity, "cora", method, {}, spec.split, seed, "abc", seconds, stages, Environment())
 
 
 def test_a_run_takes_what_its_record_says_or_what_its_like_took(study: Experiment) -> None:

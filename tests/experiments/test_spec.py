@@ -84,7 +84,7 @@ def test_a_file_of_ones_own_is_an_experiment(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(GOOD)
     experiment = load_experiment(str(tmp_path / "mine.toml"))
     assert (experiment.name, experiment.title, experiment.seeds) == ("mine", "Mine", 2)
-    assert experiment.configurations(experiment.rows[1], experiment.columns[0])[0]["settings"]["epochs"] == 3
+    assert experiment.runs(experiment.rows[1], experiment.columns[0])[0].create_method().epochs == 3
 
 
 @pytest.mark.parametrize(

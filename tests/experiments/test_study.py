@@ -1,13 +1,14 @@
 """Records find their cells, and only theirs."""
 
+import dataclasses
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from lcgnn.experiments.library import load_experiment
 from lcgnn.experiments.spec import Experiment
 from lcgnn.experiments.study import gather, records_of
+from lcgnn.runs.records import Environment, Fifth, Record, StageRecord
 
 STUDY = """
 title = "Draws"
@@ -33,17 +34,30 @@ def experiment(tmp_path: Path) -> Experiment:
     return load_experiment(str(tmp_path / "draws.toml"))
 
 
-def record(experiment: Experiment, seed: int, draw: int, base: float, final: float) -> dict[str, Any]:
-    return {
-        **experiment.configurations(experiment.rows[0], experiment.columns[0])[draw],
-        "run": f"{seed}-{draw}",
-        "seed": seed,
-        "seconds": 1.0,
-        "stages": [
-            {"name": "base", "test_accuracy": base},
-            {"name": "label consistency", "test_accuracy": final},
-        ],
-    }
+def record(experiment: Experiment, seed: int, draw: int, base: float, final: float) -> Record:
+    spec = experiment.runs(experiment.rows[0], experiment.columns[0])[draw]
+    return Record(
+        run=f"{seed}-{draw}",
+        dataset=spec.dataset,
+        method=spec.method,
+        settings=dataclasses.asdict(spec.create_method()),
+        split=spec.split,
+        seed=seed,
+        graph="abc",
+        seconds=1.0,
+        stages=(
+            StageRecord("base", 1, 1, None, None, base),
+            StageRecord("label consistency", 1, 1, None, None, final),
+        ),
+        environment=Environment(),
+    )
+
+
+def with_second_fifth(stage: StageRecord, correct: int) -> StageRecord:
+    """Four nodes in the second fifth, so many of them correct, and nine correct ones in each of the others."""
+    fifths = [Fifth(low / 5, (low + 1) / 5, 9, 9) for low in range(5)]
+    fifths[1] = Fifth(0.2, 0.4, 4, correct)
+    return dataclasses.replace(stage, fifths=tuple(fifths))
 
 
 def test_the_records_of_all_draws_make_one_cell(experiment: Experiment) -> None:
@@ -70,8 +84,8 @@ def test_a_column_may_count_one_fifth_of_the_nodes(tmp_path: Path) -> None:
     experiment = load_experiment(str(tmp_path / "fifths.toml"))
     assert experiment.by_consistency
     measured, older = record(experiment, 0, 0, 0.5, 0.6), record(experiment, 1, 0, 0.5, 0.6)
-    for stage, correct in zip(measured["stages"], (1, 3), strict=True):
-        stage["fifths"] = [{"nodes": 9, "correct": 9}, {"nodes": 4, "correct": correct}]
+    base, final = measured.stages
+    measured = dataclasses.replace(measured, stages=(with_second_fifth(base, 1), with_second_fifth(final, 3)))
     cells = gather(experiment, [measured, older])
     assert cells["base", 0].accuracies == {0: 0.25}
     assert cells["LC", 0].difference is not None

@@ -15,6 +15,7 @@ from lcgnn.compute.kernels import attention, csr
 from lcgnn.methods import Context, create
 from lcgnn.methods.lc import TwoPhase
 from lcgnn.runs.crew import at_work
+from lcgnn.runs.records import Communication
 from lcgnn.sources.parts.parted import load_parted
 
 # Epochs of either phase, by method.
@@ -53,12 +54,11 @@ def compare(folder: Path, size: int, features: str) -> None:
             check_traffic(crew.communication(), size)
 
 
-def check_traffic(communication: dict, size: int) -> None:
-    assert communication["ranks"] == size
-    assert communication["epochs"] == 2 * sum(EPOCHS.values())
-    kinds = communication["per_epoch_and_rank"]
-    assert kinds["weight gradients"]["messages"] == 1
-    assert all(kind["bytes"] > 0 for kind in kinds.values())
+def check_traffic(communication: Communication, size: int) -> None:
+    assert communication.ranks == size
+    assert communication.epochs == 2 * sum(EPOCHS.values())
+    assert communication.costs["weight gradients"].messages == 1
+    assert all(cost.bytes > 0 for cost in communication.costs.values())
 
 
 def use_kernels(choice: str) -> None:

@@ -1,16 +1,17 @@
 """Records as runs would leave them, made without training, and a study that they belong to."""
 
+import dataclasses
 import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from lcgnn.experiments.library import load_experiment
 from lcgnn.experiments.spec import Experiment
 from lcgnn.experiments.store import Store, write_pack
+from lcgnn.runs.records import CurvePoint, Environment, Fifth, Record, StageRecord
 from lcgnn.runs.spec import fingerprint
 from lcgnn.sources.benchmarks import BENCHMARKS, benchmark
 
@@ -69,43 +70,42 @@ def study(nasty_dataset: None, tmp_path_factory: pytest.TempPathFactory) -> Path
     return path
 
 
-def made_records(experiment: Experiment, *, diagnostics: bool = True) -> list[dict[str, Any]]:
+def made_records(experiment: Experiment, *, diagnostics: bool = True) -> list[Record]:
     """Four seeds of every row but the last; LC better than the base, the control about the same."""
     gains = {"lc-gcn": 0.06, "gcn-control": 0.0}
     records = {}
     for row in experiment.rows[:-1]:
         for position, column in enumerate(experiment.columns):
-            for seed in range(4):
-                configuration = experiment.configurations(row, column)[0]
-                base = 0.70 + 0.05 * position + 0.004 * seed
-                final = base + gains[row.method] + (0.003 if seed % 2 else -0.003)
-                identity = fingerprint({**configuration, "seed": seed})
-                records[identity] = {
-                    "run": identity,
-                    **configuration,
-                    "seed": seed,
-                    "seconds": 40.0 + seed,
-                    "stages": [_stage("base", base, diagnostics), _stage("second", final, diagnostics)],
-                    "environment": {
-                        "lcgnn": "0.1.0",
-                        "machine": "Linux x86_64",
-                        "finished": "2026-11-15T22:00:00Z",
-                    },
-                    **({"classes": [NASTY, "b<sub>i</sub> & c", "third"]} if diagnostics else {}),
-                }
+            for spec in experiment.runs(row, column, 4):
+                base = 0.70 + 0.05 * position + 0.004 * spec.seed
+                final = base + gains[row.method] + (0.003 if spec.seed % 2 else -0.003)
+                identity = fingerprint({**spec.configuration(), "seed": spec.seed})
+                records[identity] = Record(
+                    run=identity,
+                    dataset=spec.dataset,
+                    method=spec.method,
+                    settings=dataclasses.asdict(spec.create_method()),
+                    split=spec.split,
+                    seed=spec.seed,
+                    graph="abc",
+                    seconds=40.0 + spec.seed,
+                    stages=(_stage("base", base, diagnostics), _stage("second", final, diagnostics)),
+                    environment=Environment("0.1.0", machine="Linux x86_64", finished="2026-11-15T22:00:00Z"),
+                    classes=(NASTY, "b<sub>i</sub> & c", "third") if diagnostics else None,
+                )
     return list(records.values())
 
 
-def _stage(name: str, accuracy: float, diagnostics: bool) -> dict[str, Any]:
-    stage = {"name": name, "best_epoch": 3, "epochs": 300, "test_accuracy": accuracy}
+def _stage(name: str, accuracy: float, diagnostics: bool) -> StageRecord:
+    stage = StageRecord(name, 3, 300, None, None, accuracy)
     if not diagnostics:
         return stage
-    return stage | {
-        "calibration_error": 0.12,
-        "confusion": [[30, 2, 1], [4, 25, 3], [0, 0, 0]],
-        "fifths": [
-            {"low": low / 5, "high": (low + 1) / 5, "nodes": 20 if low else 0, "correct": 12 + low if low else 0}
-            for low in range(5)
-        ],
-        "curve": [[epoch, 2.0 / epoch, None if epoch % 2 else 2.1 / epoch, 0.5] for epoch in range(1, 301)],
-    }
+    return dataclasses.replace(
+        stage,
+        calibration_error=0.12,
+        confusion=((30, 2, 1), (4, 25, 3), (0, 0, 0)),
+        fifths=tuple(Fifth(low / 5, (low + 1) / 5, 20 if low else 0, 12 + low if low else 0) for low in range(5)),
+        curve=tuple(
+            CurvePoint(epoch, 2.0 / epoch, None if epoch % 2 else 2.1 / epoch, 0.5) for epoch in range(1, 301)
+        ),
+    )

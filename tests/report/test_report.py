@@ -2,8 +2,8 @@
 
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,20 +18,23 @@ from lcgnn.report.markdown import escaped, results_markdown
 from lcgnn.report.page import Report
 from lcgnn.report.plotting import plain
 from lcgnn.report.tables import Heading, Table, signed_value, verdict
+from lcgnn.runs.records import CurvePoint, Record
 
 
 @pytest.fixture
-def records(study: Path) -> list[dict[str, Any]]:
+def records(study: Path) -> list[Record]:
     return Store(study.parent / "records", [study.parent / "results" / "study.jsonl"]).all()
 
 
-def report_of(study: Path, records: list[dict[str, Any]]) -> Report:
+def report_of(study: Path, records: list[Record]) -> Report:
     return Report.from_records([load_experiment(str(study))], records)
 
 
-def without(key: str, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    stripped = [[{k: v for k, v in stage.items() if k != key} for stage in record["stages"]] for record in records]
-    return [{**record, "stages": stages} for record, stages in zip(records, stripped, strict=True)]
+def without(key: str, records: list[Record]) -> list[Record]:
+    return [
+        replace(record, stages=tuple(replace(stage, **{key: None}) for stage in record.stages))
+        for record in records
+    ]
 
 
 def run(monkeypatch: pytest.MonkeyPatch, folder: Path, *arguments: str) -> None:
@@ -95,24 +98,20 @@ def test_experiments_without_records_are_named(study: Path) -> None:
     ],
 )
 def test_a_section_appears_only_if_records_carry_its_data(
-    key: str, anchor: str, study: Path, records: list[dict[str, Any]]
+    key: str, anchor: str, study: Path, records: list[Record]
 ) -> None:
     anchors = [section.anchor for section in report_of(study, records).sections()]
     fewer = [section.anchor for section in report_of(study, without(key, records)).sections()]
     assert set(anchors) - set(fewer) == {anchor}
 
 
-def test_damaged_data_are_named_with_their_records(study: Path, records: list[dict[str, Any]]) -> None:
-    for record in records:
-        for stage in record["stages"]:
-            stage["confusion"] = [[1, 2]]
-    with pytest.raises(
-        OutputError, match=r"'confusion' in one of the records [0-9a-f]{16}, .* square, not \(1, 2\)"
-    ):
-        report_of(study, records).sections()
+def test_records_that_do_not_fit_together_are_named(study: Path, records: list[Record]) -> None:
+    smaller = tuple(replace(stage, confusion=((1,),)) for stage in records[0].stages)
+    with pytest.raises(OutputError, match=r"confusion in one of the records [0-9a-f]{16}, .* another size"):
+        report_of(study, [replace(records[0], stages=smaller), *records[1:]]).sections()
 
 
-def test_markdown_has_every_table_and_escapes_names(study: Path, records: list[dict[str, Any]]) -> None:
+def test_markdown_has_every_table_and_escapes_names(study: Path, records: list[Record]) -> None:
     text = results_markdown(report_of(study, records))
     assert "## A study \\| of &lt;script>" in text
     assert "<script" not in text
@@ -133,7 +132,7 @@ def test_plot_labels_show_tags_literally_and_are_cut() -> None:
 
 
 def test_a_long_curve_is_thinned_and_keeps_both_ends() -> None:
-    figure = curves_figure({0: [[epoch, 1.0, float("nan"), None] for epoch in range(5000)]})
+    figure = curves_figure({0: [CurvePoint(epoch, 1.0, float("nan"), None) for epoch in range(5000)]})
     epochs = figure["data"][0]["x"]
     assert (len(epochs), epochs[0], epochs[-1]) == (120, 0, 4999)
     assert set(figure["data"][1]["y"]) == set(figure["data"][2]["y"]) == {None}

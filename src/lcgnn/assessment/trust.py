@@ -221,7 +221,8 @@ class Assessment:
 
     def to_json(self) -> dict[str, Any]:
         """Plain data, with the same in words."""
-        return {**dataclasses.asdict(self), "words": list(self.sentences())}
+        content = dataclasses.asdict(self)
+        return {**content, "by_class": list(content["by_class"]), "words": list(self.sentences())}
 
     def sentences(self) -> tuple[str, ...]:
         """What to expect, in plain words."""

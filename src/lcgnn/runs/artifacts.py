@@ -36,49 +36,54 @@ def save_metrics(path: Path, fit: Fit) -> None:
 
 
 def save_predictions(path: Path, distribution: Distribution, graph: Graph, split: Split) -> None:
-    """Write a line a node: name, predicted class, its probability, use in the split, all class probabilities.
+    """Write a line a node, of a benchmark or of any other graph.
 
-    The format follows the file's ending, .csv or .parquet.
+    The columns are ``id``, the node's name or number; ``label``, the given one where it was trained on, else the
+    predicted one; ``probability`` of that label; ``origin``, "given" or "predicted"; where the split has
+    validation or test nodes, ``part``, "train", "validation", "test" or "other"; and for each class its
+    probability, unless there are very many. The format follows the file's ending, .csv or .parquet; in CSV, a
+    cell that a spreadsheet would take as a formula gets an apostrophe in front.
+
+    Args:
+        path: Of the file.
+        distribution: (N, C) what is predicted.
+        graph: Whose nodes they are.
+        split: Its training nodes are those whose label is given.
     """
-    _write_table(path, _predictions(distribution, graph, split))
-
-
-def save_answers(path: Path, distribution: Distribution, graph: Graph, given: NDArray[np.int64]) -> None:
-    """Write a line a node of the user's own graph: id, label, its probability, whether it was given or predicted.
-
-    The label of a node in ``given`` stays as it is. A further column for each class has its
-    probability, unless there are very many. The format follows the file's ending, .csv or .parquet; in CSV, a cell
-    that a spreadsheet would take as a formula gets an apostrophe in front.
-    """
-    table = _answers(distribution, graph, given)
-    _write_table(path, table if path.suffix == ".parquet" else _defused(table))
-
-
-def _write_table(path: Path, table: pa.Table) -> None:
+    table = _predictions(distribution, graph, split)
     with written_atomically(path) as temporary:
         if path.suffix == ".parquet":
             parquet.write_table(table, temporary)
         else:
-            arrow_csv.write_csv(table, temporary)
+            arrow_csv.write_csv(_defused(table), temporary)
 
 
-def _answers(distribution: Distribution, graph: Graph, given: NDArray[np.int64]) -> pa.Table:
-    answers = distribution.argmax(axis=1)
+def _predictions(distribution: Distribution, graph: Graph, split: Split) -> pa.Table:
+    given, answers = split.train, distribution.argmax(axis=1)
     answers[given] = graph.labels[given]
-    origin = np.full(graph.num_nodes, "predicted", dtype="<U9")
+    origin = np.full(graph.num_nodes, "predicted", dtype=object)
     origin[given] = "given"
     nodes = np.arange(graph.num_nodes) if graph.node_names is None else graph.node_names
-    names = ["id", "label", "probability", "origin"]
-    columns = [
-        pa.array(nodes.astype(object) if nodes.dtype.kind == "U" else nodes),
-        pa.DictionaryArray.from_arrays(pa.array(answers), pa.array(graph.class_names)).cast(pa.string()),
-        pa.array(_rounded(distribution[np.arange(graph.num_nodes), answers])),
-        pa.array(origin.astype(object)),
-    ]
+    columns = {
+        "id": pa.array(nodes.astype(object) if nodes.dtype.kind == "U" else nodes),
+        "label": pa.DictionaryArray.from_arrays(pa.array(answers), pa.array(graph.class_names)).cast(pa.string()),
+        "probability": pa.array(_rounded(distribution[np.arange(graph.num_nodes), answers])),
+        "origin": pa.array(origin),
+    }
+    if split.validation.size or split.test.size:
+        columns["part"] = pa.array(_parts(graph.num_nodes, split))
     if graph.num_classes <= _MOST_CLASS_COLUMNS:
-        names += [f"p({name})" for name in graph.class_names]
-        columns += [pa.array(_rounded(distribution[:, label])) for label in range(graph.num_classes)]
-    return pa.table(columns, names=names)
+        for label, name in enumerate(graph.class_names):
+            columns[f"p({name})"] = pa.array(_rounded(distribution[:, label]))
+    return pa.table(columns)
+
+
+def _parts(num_nodes: int, split: Split) -> NDArray[np.object_]:
+    """(N,) what every node is used for."""
+    part = np.full(num_nodes, "other", dtype=object)
+    for name in ("train", "validation", "test"):
+        part[getattr(split, name)] = name
+    return part
 
 
 def _rounded(values: Any) -> Any:
@@ -95,21 +100,3 @@ def _defused(table: pa.Table) -> pa.Table:
             column = pc.if_else(risky, pc.binary_join_element_wise("'", column, ""), column)
         columns.append(column)
     return pa.table(columns, names=table.column_names)
-
-
-def _predictions(distribution: Distribution, graph: Graph, split: Split) -> pa.Table:
-    classes = np.array(graph.class_names)
-    predicted = distribution.argmax(axis=1)
-    part = np.full(graph.num_nodes, "other", dtype="<U10")
-    for name in ("train", "validation", "test"):
-        part[getattr(split, name)] = name
-    nodes = np.arange(graph.num_nodes) if graph.node_names is None else graph.node_names
-    columns = {
-        "node": pa.array(nodes),
-        "predicted": pa.array(classes[predicted]),
-        "probability": pa.array(np.round(distribution.max(axis=1), 6)),
-        "part": pa.array(part),
-    }
-    for position, name in enumerate(graph.class_names):
-        columns[f"p({name})"] = pa.array(np.round(distribution[:, position], 6))
-    return pa.table(columns)

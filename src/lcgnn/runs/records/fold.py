@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from lcgnn.runs.fields import Place, count, duration, fields_of, list_of, share, text
+from lcgnn.runs.fields import Place, count, duration, fields_of, list_of, number, text
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class FoldRecord:
                 run=fields.read("run", text),
                 fold=fields.read("fold", count),
                 nodes=fields.read("nodes", list_of(count)),
-                probabilities=fields.read("probabilities", list_of(list_of(share))),
+                probabilities=fields.read("probabilities", list_of(list_of(number))),
                 seconds=fields.read("seconds", duration),
             )
             record._check_shape(fields.place.to("probabilities"))

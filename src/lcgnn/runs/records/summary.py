@@ -271,7 +271,7 @@ def _expected(content: Any, place: Place) -> Expected:
 def _calibration(content: Any, place: Place) -> Calibration:
     with fields_of(content, place) as fields:
         temperature = fields.read("temperature", positive)
-        return Calibration(temperature, fields.read("error_before", share), fields.read("error_after", share))
+        return Calibration(temperature, fields.read("error_before", number), fields.read("error_after", number))
 
 
 def _assessment(content: Any, place: Place) -> Assessment:
