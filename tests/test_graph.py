@@ -122,9 +122,9 @@ def test_a_node_may_be_in_a_split_only_once(parts):
         Split(*map(np.array, parts))
 
 
-def test_a_split_needs_a_training_node():
+def test_nothing_is_trained_by_a_split_without_a_training_node():
     with pytest.raises(DataError, match="training node"):
-        Split(np.array([]), np.array([1]), np.array([2]))
+        Split(np.array([]), np.array([1]), np.array([2])).check(path_graph())
 
 
 def test_a_split_may_only_name_labelled_nodes_of_the_graph():

@@ -211,7 +211,7 @@ class Split:
             raise DataError("A node is in a split twice: train, validation and test must not overlap.")
 
     def check(self, graph: Graph) -> None:
-        """Raise DataError unless there is a node to train on, and every node exists in the graph and has a label."""
+        """Raise DataError unless there is a node to train on, and all nodes are in the graph and have a label."""
         if not self.train.size:
             raise DataError("A split needs at least one training node.")
         together = np.concatenate([self.train, self.validation, self.test])

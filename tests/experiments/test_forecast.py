@@ -6,11 +6,12 @@ import pytest
 
 from lcgnn.cli.display import Console, plan_table
 from lcgnn.experiments.forecast import Item, forecast, total
+from lcgnn.experiments.graphs import Graphs
 from lcgnn.experiments.library import load_experiment
 from lcgnn.experiments.spec import Experiment
 from lcgnn.runs.records import Environment, Record, StageRecord
-from lcgnn.runs.run import Run
 from lcgnn.runs.spec import RunSpec
+from lcgnn.sources.benchmarks import benchmark
 
 STUDY = """
 title = "Four runs"
@@ -37,19 +38,21 @@ def study(tmp_path: Path, cora: object) -> Experiment:
 
 
 def record(method: str, seed: int, seconds: float) -> Record:
-    spec = RunSpec("cora", method, seed)
+    spec = RunSpec(benchmark("cora"), method, seed)
     stages = (StageRecord("base", 1, 1, None, None, 0.8),)
-    return Record(Run(spec).identity, "cora", method, {}, spec.split, seed, "abc", seconds, stages, Environment())
+    return Record(
+        Graphs().run(spec).identity, "cora", method, {}, spec.split, seed, "abc", seconds, stages, Environment()
+    )
 
 
 def test_a_run_takes_what_its_record_says_or_what_its_like_took(study: Experiment) -> None:
     # Seed 7 is not of the study, but of the same kind: a run is expected to take 20 s.
     records = [record("lc-gcn", 0, 10.0), record("lc-gcn", 7, 30.0)]
-    assert forecast([study, study], None, records) == [
+    assert forecast([study, study], None, records, Graphs()) == [
         Item("lc-gcn", "cora", runs=2, missing=1, seconds=30.0, to_come=20.0),
         Item("mlp", "cora", runs=2, missing=2, seconds=None, to_come=None),
     ]
-    assert forecast([study], 1, records)[0] == Item("lc-gcn", "cora", 1, 0, 10.0, 0.0)
+    assert forecast([study], 1, records, Graphs())[0] == Item("lc-gcn", "cora", 1, 0, 10.0, 0.0)
 
 
 def test_the_total_leaves_out_what_is_not_known() -> None:

@@ -7,6 +7,7 @@ from lcgnn.errors import ConfigError
 from lcgnn.experiments.library import load_experiment, packaged_experiments
 from lcgnn.runs.reported import paper_results
 from lcgnn.runs.spec import RunSpec, SplitSpec, fingerprint
+from lcgnn.sources.benchmarks import benchmark
 
 GOOD = """
 title = "Mine"
@@ -39,7 +40,7 @@ def test_the_papers_tables_are_there_with_its_numbers() -> None:
 def test_every_experiment_file_plans_runs_for_all_of_its_cells(name: str) -> None:
     experiment = packaged_experiments()[name]
     runs = list(experiment.all_runs(2))
-    cells = {(run.dataset, run.split.labels_per_class) for run in runs}
+    cells = {(run.source.name, run.split.labels_per_class) for run in runs}
     assert cells == {(column.dataset, column.split.labels_per_class) for column in experiment.columns}
     assert {run.method for run in runs} == {row.method for row in experiment.rows}
     assert {run.seed for run in runs} <= {0, 1}
@@ -75,9 +76,12 @@ def test_a_column_may_ask_for_more_seeds_and_the_command_line_for_fewer(tmp_path
     content = GOOD.replace("labels_per_class = 5", 'split = "random"\ndraws = 3\nseeds = 6')
     (tmp_path / "mine.toml").write_text(content + '[[columns]]\ndataset = "citeseer"\n')
     experiment = load_experiment(str(tmp_path / "mine.toml"))
-    counts = Counter(run.dataset for run in experiment.all_runs() if not run.settings)
+    counts = Counter(run.source.name for run in experiment.all_runs() if not run.settings)
     assert counts == {"cora": 6, "citeseer": 2}
-    assert Counter(run.dataset for run in experiment.all_runs(1) if not run.settings) == {"cora": 1, "citeseer": 1}
+    assert Counter(run.source.name for run in experiment.all_runs(1) if not run.settings) == {
+        "cora": 1,
+        "citeseer": 1,
+    }
 
 
 def test_a_file_of_ones_own_is_an_experiment(tmp_path: Path) -> None:
@@ -126,5 +130,5 @@ def test_a_fingerprint_ignores_the_order_of_keys_and_nothing_else() -> None:
 
 
 def test_a_run_without_its_seed_is_its_configuration() -> None:
-    first, second = (RunSpec("cora", "gcn", seed, {}, SplitSpec()) for seed in (0, 1))
+    first, second = (RunSpec(benchmark("cora"), "gcn", seed, {}, SplitSpec()) for seed in (0, 1))
     assert first.configuration() == second.configuration()

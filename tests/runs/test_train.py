@@ -1,0 +1,164 @@
+"""Training and prediction from Python: what the commands do, with typed results and the same words."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+import lcgnn
+from lcgnn.errors import ConfigError, DataError, OutputError
+from lcgnn.graph import Graph, Split
+from lcgnn.methods import create
+from lcgnn.runs.records import FoldRecord, Record, Summary
+from lcgnn.runs.train import Training, train
+from lcgnn.runs.watching import Watcher
+from lcgnn.sources.examples import write_example
+from lcgnn.sources.tables.columns import Columns
+
+SHORT = {"base_epochs": 15, "epochs": 10}
+
+
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("graph") / "g"
+    write_example(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def training(graph: Path) -> Training:
+    return train(graph, settings=SHORT, folds=3, seeds=2, workers=1, out=graph.parent / "run")
+
+
+def test_the_function_and_the_command_write_the_same(training: Training, graph: Path, tmp_path: Path) -> None:
+    settings = [f"--set={name}={value}" for name, value in SHORT.items()]
+    command = [
+        sys.executable,
+        "-m",
+        "lcgnn",
+        "train",
+        str(graph),
+        "--folds=3",
+        "--seeds=2",
+        "--workers=1",
+        *settings,
+    ]
+    done = subprocess.run([*command, "--out", str(tmp_path / "run")], capture_output=True, text=True, check=True)
+    for name in ("seed-0/predictions.csv", "seed-1/predictions.csv", "config.json"):
+        assert (tmp_path / "run" / name).read_bytes() == (training.folder / name).read_bytes()
+    printed = done.stdout.replace(str(tmp_path / "run"), str(training.folder))
+    for sentence in training.words:
+        assert sentence in printed
+    for note in training.notes:
+        assert note in done.stderr
+
+
+def test_a_training_has_types(training: Training) -> None:
+    assert isinstance(training.summary, Summary)
+    assert all(isinstance(record, Record) for record in training.records)
+    assert [record.seed for record in training.records] == [0, 1]
+    assert training.expected is not None
+    assert training.expected.folds == 3
+    content = json.loads((training.folder / "summary.json").read_text())
+    assert Summary.from_json(content).to_json() == content == training.summary.to_json()
+    assert all(path.is_file() for path in training.predictions)
+    assert [model.about["seed"] for model in training.models()] == [0, 1]
+
+
+def test_a_training_is_not_repeated(training: Training, graph: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in training.folder.rglob("*.safetensors")}
+    again = train(graph, settings=SHORT, folds=3, seeds=2, workers=1, out=training.folder)
+    assert {path: path.stat().st_mtime_ns for path in training.folder.rglob("*.safetensors")} == before
+    assert again.summary == training.summary
+
+
+class Listener(Watcher):
+    """Writes down what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[Any] = []
+
+    def notes(self, notes: Any) -> None:
+        self.told.append(("notes", len(notes)))
+
+    def trained_folds(self, records: Any) -> None:
+        assert all(isinstance(record, FoldRecord) for record in records)
+        self.told.append(("folds", len(records)))
+
+    def trained(self, record: Record) -> None:
+        self.told.append(("seed", record.seed))
+
+
+def test_who_watches_is_told_in_order(graph: Path, tmp_path: Path) -> None:
+    listener = Listener()
+    train(graph, "gcn", settings={"base_epochs": 3}, folds=2, workers=1, out=tmp_path / "run", watcher=listener)
+    assert [kind for kind, _ in listener.told] == ["notes", "folds", "seed"]
+
+
+def test_a_method_that_was_made_is_trained_under_its_name(graph: Path, tmp_path: Path) -> None:
+    made = create("lc-gcn-no-rl", **SHORT)
+    found = train(graph, made, estimate=False, workers=1, out=tmp_path / "run")
+    assert found.summary.method == "lc-gcn-no-rl"
+    named = train(graph, "lc-gcn-no-rl", settings=SHORT, estimate=False, workers=1, out=tmp_path / "named")
+    assert found.predictions[0].read_bytes() == named.predictions[0].read_bytes()
+    with pytest.raises(ConfigError, match="has its settings already"):
+        train(graph, made, settings=SHORT, out=tmp_path / "twice")
+
+
+def test_data_frames_give_what_their_files_give(training: Training, graph: Path, tmp_path: Path) -> None:
+    frames = tuple(pd.read_csv(graph / f"{name}.csv") for name in ("nodes", "edges"))
+    found = train(frames, settings=SHORT, folds=3, workers=1, out=tmp_path / "run")
+    assert found.predictions[0].read_bytes() == training.predictions[0].read_bytes()
+    again = found.predict()
+    np.testing.assert_array_equal(again.distribution, found.predict(frames).distribution)
+    with pytest.raises(DataError, match="only in memory"):
+        lcgnn.predict(found.folder)
+
+
+def test_a_networkx_graph_and_a_graph_are_trained_on(tmp_path: Path, cora: tuple[Graph, Split]) -> None:
+    club = nx.karate_club_graph()
+    for member in set(club) - {0, 1, 2, 31, 32, 33}:
+        del club.nodes[member]["club"]
+    found = train(club, "lp", columns=Columns(label="club"), workers=1, out=tmp_path / "club")
+    assert found.summary.answers is not None
+    assert {item.name for item in found.summary.answers.classes} == {"Mr. Hi", "Officer"}
+    given = train(cora, "gcn", settings={"base_epochs": 3}, workers=1, out=tmp_path / "cora")
+    assert given.summary.last.mean is not None
+    assert given.summary.last.paper is None
+
+
+def test_a_prediction_is_typed_and_saved(training: Training, graph: Path, tmp_path: Path) -> None:
+    prediction = lcgnn.predict(training.folder, graph)
+    assert prediction.trained_on_it
+    assert prediction.distribution.shape == (300, 3)
+    prediction.save(tmp_path / "answers.csv")
+    assert (tmp_path / "answers.csv").read_text().replace('"', "").startswith("id,label,probability,origin,p(")
+    one = lcgnn.predict(training.models()[1], graph)
+    assert len(one.models) == 1
+
+
+def test_a_benchmark_stands_beside_the_paper(tmp_path: Path) -> None:
+    found = train("cora", "gcn", settings={"base_epochs": 3}, workers=1, out=tmp_path / "run")
+    assert found.summary.last.paper is not None
+    header = found.predictions[0].read_text().splitlines()[0].replace('"', "")
+    assert header.startswith("id,label,probability,origin,part,p(Theory)")
+
+
+def test_a_folder_of_another_configuration_is_refused(training: Training, graph: Path) -> None:
+    with pytest.raises(OutputError, match="another configuration"):
+        train(graph, "gcn", workers=1, out=training.folder)
+
+
+def test_workers_need_no_files_of_their_own(graph: Path, training: Training, tmp_path: Path) -> None:
+    """The graph is read once, by the process that plans the work, which hands it to its workers."""
+    source = lcgnn.source_of(graph)
+    loaded = source.load()
+    found = train(loaded, settings=SHORT, folds=3, seeds=2, workers=2, out=tmp_path / "run")
+    for ours, theirs in zip(found.predictions, training.predictions, strict=True):
+        assert ours.read_bytes() == theirs.read_bytes()
