@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -256,12 +256,20 @@ def _commit() -> str:
     return commit[:12] if prefix == "src/lcgnn/runs/" else ""
 
 
+def _numba() -> str:
+    """Its version; empty where the plain kernels have to do without it."""
+    try:
+        return version("numba")
+    except PackageNotFoundError:
+        return ""
+
+
 def _environment() -> dict[str, str]:
     return {
         "lcgnn": __version__,
         "torch": version("torch"),
         "numpy": version("numpy"),
-        "numba": version("numba"),
+        "numba": _numba(),
         "python": platform.python_version(),
         "machine": f"{platform.system()} {platform.machine()}",
         "commit": _commit(),

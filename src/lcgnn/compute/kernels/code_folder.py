@@ -76,20 +76,23 @@ def _places() -> Iterator[Path]:
     # Of a user without a home folder the path begins with a tilde.
     if of_user.is_absolute():
         yield of_user
-    if hasattr(os, "getuid"):
-        temporary = Path(tempfile.gettempdir()) / f"lcgnn-{os.getuid()}"
-        if _is_own(temporary):
-            yield temporary
+    temporary = _own_temporary()
+    if temporary is not None:
+        yield temporary
 
 
-def _is_own(folder: Path) -> bool:
-    """Whether nobody else has access to a folder, which is made if need be: what is in it will be executed."""
+def _own_temporary() -> Path | None:
+    """A folder among the temporary files that nobody else has access to, since what is in it will be executed."""
+    if not hasattr(os, "getuid"):
+        return None
     try:
+        folder = Path(tempfile.gettempdir()) / f"lcgnn-{os.getuid()}"
         folder.mkdir(mode=0o700, exist_ok=True)
         found = folder.lstat()
     except OSError:
-        return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
+        return None
+    own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
+    return folder if own else None
 
 
 def _remove_the_oldest(place: Path) -> None:
