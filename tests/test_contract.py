@@ -1,12 +1,16 @@
 """What every registered method promises, on a small graph of three clusters."""
 
 import functools
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.sparse import block_diag, csr_array, vstack
 
+from lcgnn.compute.kernels import use
 from lcgnn.errors import ConfigError, DataError
 from lcgnn.graph import UNLABELLED, Graph, Split
 from lcgnn.methods import Context, Fit, create, entries
@@ -264,6 +268,27 @@ def test_watching_and_saving_do_not_change_the_result(name, tmp_path):
         progress=lambda _: None,
     )
     assert_same_to_the_bit(few_epochs(name), fit(name, context=context))
+
+
+@every_method
+def test_the_plain_kernels_keep_the_promises_and_give_the_answer_of_the_compiled_ones(name):
+    with use("plain"):
+        result = fit(name)
+        assert_distributions(result)
+        assert_same_to_the_bit(result, fit(name))
+    np.testing.assert_allclose(result.label_distribution, few_epochs(name).label_distribution, atol=1e-3)
+
+
+def test_a_process_with_plain_kernels_fits_every_method_without_numba():
+    code = (
+        "import runpy, sys; contract = runpy.run_path(sys.argv[1])\n"
+        "for name in contract['ENTRIES']: contract['assert_distributions'](contract['fit'](name))\n"
+        "print([module for module in ('numba', 'llvmlite') if module in sys.modules])"
+    )
+    environment = {**os.environ, "LCGNN_KERNELS": "plain"}
+    command = [sys.executable, "-c", code, __file__]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
 
 
 @every_method

@@ -1,12 +1,15 @@
 import os
+import stat
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from lcgnn.errors import OutputError
-from lcgnn.files import read_json, write_json
+from lcgnn.files import folder_written_atomically, read_json, write_json, written_atomically
 
 
 def test_what_is_written_can_be_read(tmp_path: Path) -> None:
@@ -65,3 +68,42 @@ def test_what_a_killed_process_left_is_removed_and_what_a_living_one_writes_is_n
     write_json(tmp_path / "file.json", 1)
     assert not left.exists()
     assert all(path.exists() for path in others)
+
+
+UMASKS = pytest.mark.parametrize(("mask", "of_file", "of_folder"), [(0o077, 0o600, 0o700), (0o002, 0o664, 0o775)])
+
+
+@pytest.fixture
+def umask(mask: int) -> Iterator[None]:
+    before = os.umask(mask)
+    yield
+    os.umask(before)
+
+
+def permissions(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@UMASKS
+@pytest.mark.usefixtures("umask")
+def test_files_and_folders_get_the_permissions_that_the_umask_leaves(
+    mask: int, of_file: int, of_folder: int, tmp_path: Path
+) -> None:
+    write_json(tmp_path / "new" / "file.json", 1)
+    with folder_written_atomically(tmp_path / "folder") as temporary:
+        write_json(temporary / "inside.json", 1)
+    assert permissions(tmp_path / "new" / "file.json") == of_file
+    assert permissions(tmp_path / "folder" / "inside.json") == of_file
+    assert [permissions(tmp_path / name) for name in ("new", "folder")] == [of_folder] * 2
+
+
+@UMASKS
+@pytest.mark.usefixtures("umask")
+def test_a_library_that_puts_a_private_file_in_its_place_does_not_change_them(
+    mask: int, of_file: int, of_folder: int, tmp_path: Path
+) -> None:
+    with written_atomically(tmp_path / "file") as temporary:
+        handle, name = tempfile.mkstemp(dir=tmp_path)
+        os.close(handle)
+        Path(name).replace(temporary)
+    assert permissions(tmp_path / "file") == of_file

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -23,9 +22,6 @@ if TYPE_CHECKING:
     from lcgnn.sources.pyg import from_pyg
 
 __version__ = version("lcgnn")
-
-# torch asks for large memory pages only where this is set; it looks when it first allocates something large.
-os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
 
 __all__ = [
     "Graph",

@@ -1,13 +1,17 @@
-"""Files: written so that a reader sees the old one or the whole new one, and read with a clear error."""
+"""Files: written so that a reader sees the old one or the whole new one, and read with a clear error.
+
+Files and folders get the permissions that the system gives to any that this process makes (its umask).
+"""
 
 from __future__ import annotations
 
 import glob
 import json
 import os
+import secrets
 import shutil
+import stat
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,14 +37,15 @@ def written_atomically(path: Path) -> Iterator[Path]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         remove_leftovers(path)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.{os.getpid()}.")
+        temporary = path.parent / f".{path.name}.{os.getpid()}.{secrets.token_hex(8)}"
+        temporary.touch(exist_ok=False)
+        permissions = stat.S_IMODE(temporary.stat().st_mode)
     except OSError as error:
         raise OutputError(f"Cannot write {path}: {_reason(error)}. Choose another folder.") from error
-    os.close(handle)
-    temporary = Path(name)
     try:
         yield temporary
-        temporary.chmod(0o644)
+        # Some libraries put a private file of their own in its place.
+        temporary.chmod(permissions)
         temporary.replace(path)
     except OSError as error:
         raise OutputError(f"Cannot write {path}: {_reason(error)}.") from error
@@ -55,12 +60,12 @@ def folder_written_atomically(folder: Path) -> Iterator[Path]:
         raise OutputError(f"{folder} is there already. Choose another folder, or empty it first.")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+        temporary = folder.parent / f".{folder.name}.{secrets.token_hex(8)}"
+        temporary.mkdir()
     except OSError as error:
         raise OutputError(f"Cannot write {folder}: {error.strerror or error}. Choose another folder.") from error
     try:
         yield temporary
-        temporary.chmod(0o755)
         temporary.replace(folder)
     except OSError as error:
         raise OutputError(f"Cannot write {folder}: {error.strerror or error}.") from error

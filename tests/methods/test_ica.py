@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from lcgnn.compute.kernels import Choice, use
 from lcgnn.errors import ConfigError, DataError
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import create
@@ -62,8 +63,9 @@ def test_unlabelled_neighbours_count_with_their_bootstrapped_class():
     assert neighbour_evidence(task.adjacency, labels, 3, "count")[0].tolist() == [0, 1, 2]
 
 
+@pytest.mark.parametrize("kernels", ["fused", "plain"])
 @pytest.mark.parametrize("aggregator", AGGREGATORS)
-def test_a_sweep_replaces_labels_one_after_the_other(aggregator: Aggregator):
+def test_a_sweep_replaces_labels_one_after_the_other(aggregator: Aggregator, kernels: Choice):
     graph, _ = noisy_clusters()
     generator = np.random.default_rng(0)
     feature_logits = generator.normal(size=(graph.num_nodes, 3))
@@ -79,16 +81,17 @@ def test_a_sweep_replaces_labels_one_after_the_other(aggregator: Aggregator):
 
     swept = labels.copy()
     adjacency = graph.adjacency
-    sweep(
-        adjacency.indptr,
-        adjacency.indices,
-        adjacency.data,
-        feature_logits,
-        neighbour_weight,
-        AGGREGATORS.index(aggregator),
-        order,
-        swept,
-    )
+    with use(kernels):
+        sweep(
+            adjacency.indptr,
+            adjacency.indices,
+            adjacency.data,
+            feature_logits,
+            neighbour_weight,
+            AGGREGATORS.index(aggregator),
+            order,
+            swept,
+        )
     assert np.array_equal(swept, slow)
     assert not np.array_equal(swept[order], at_once.argmax(axis=1)[order])
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from lcgnn.compute import kernels
-from lcgnn.compute.kernels import attention, csr
+from lcgnn.compute.kernels import attention, backend, csr
 from lcgnn.methods import Context, create
 from lcgnn.methods.lc import TwoPhase
 from lcgnn.runs.crew import at_work
@@ -62,7 +61,7 @@ def check_traffic(communication: Communication, size: int) -> None:
 
 
 def use_kernels(choice: str) -> None:
-    kernels._choice = "plain" if choice == "plain" else "fused"
+    backend._choice = "plain" if choice == "plain" else "fused"
     attention._MANY_PAIRS = csr._LARGE = 0 if choice == "large" else 2**20
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated, NoReturn
 
@@ -25,6 +26,8 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line and turn every expected error into one line and exit code 2."""
+    # torch asks for large memory pages only where this is set; it looks when it first allocates something large.
+    os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
     if is_launched():
         silence_torch()
     try:

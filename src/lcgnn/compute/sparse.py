@@ -22,8 +22,7 @@ from lcgnn.compute.kernels import fused
 from lcgnn.compute.kernels.attention import Neighbourhood
 from lcgnn.compute.kernels.csr import Entries, as_scipy, csr_tensor, product, transposed_product
 from lcgnn.compute.kernels.dropout import Dropout
-from lcgnn.compute.kernels.dropped import dropped_dense_product
-from lcgnn.compute.kernels.jit import compiled, random_bits
+from lcgnn.compute.kernels.dropped import dropped_dense_product, dropped_entries
 from lcgnn.errors import DataError
 from lcgnn.graph import Graph
 
@@ -95,7 +94,7 @@ class SparseMatrix:
         if not dropout.rate:
             return self
         if fused(self.matrix.values()):
-            return SparseMatrix(_drop_fused(self.matrix, self._numbers_modulo, dropout))
+            return SparseMatrix(dropped_entries(self.matrix, self._numbers_modulo, dropout))
         numbers, numbers_of_transpose = self._numbers, self._numbers_of_transpose
         dropped = _drop_plain(self.matrix, numbers, dropout)
         return SparseMatrix(dropped, known_transpose=_drop_plain(self.transpose, numbers_of_transpose, dropout))
@@ -296,47 +295,3 @@ def _positions(matrix: Tensor) -> tuple[Tensor, Tensor]:
 def _drop_plain(matrix: Tensor, numbers: Tensor, dropout: Dropout) -> Tensor:
     values = matrix.values() * dropout.mask(numbers).to(matrix.dtype)
     return csr_tensor(matrix.crow_indices(), matrix.col_indices(), values, matrix.shape)
-
-
-def _drop_fused(matrix: Tensor, numbers: NDArray[np.uint32], dropout: Dropout) -> Tensor:
-    """Only the entries that are kept, so that the product itself gets cheaper as well."""
-    offsets, columns, values = matrix.crow_indices(), matrix.col_indices(), matrix.values()
-    kept_offsets, kept_columns, kept_values = map(torch.empty_like, (offsets, columns, values))
-    kept = _drop(
-        offsets.numpy(),
-        columns.numpy(),
-        values.numpy(),
-        numbers,
-        *dropout.arguments(),
-        kept_offsets.numpy(),
-        kept_columns.numpy(),
-        kept_values.numpy(),
-    )
-    return csr_tensor(kept_offsets, kept_columns[:kept], kept_values[:kept], matrix.shape)
-
-
-@compiled
-def _drop(
-    offsets: NDArray[np.int32],
-    columns: NDArray[np.int32],
-    values: NDArray[np.float32],
-    numbers: NDArray[np.uint32],
-    key: NDArray[np.uint32],
-    scale: np.float32,
-    kept_offsets: NDArray[np.int32],
-    kept_columns: NDArray[np.int32],
-    kept_values: NDArray[np.float32],
-) -> int:
-    keep = np.empty(columns.size, dtype=np.uint8)
-    key_bits, threshold = key[0], key[1]
-    for e in range(columns.size):
-        keep[e] = random_bits(key_bits, numbers[e]) >= threshold
-    kept = 0
-    kept_offsets[0] = 0
-    for i in range(offsets.size - 1):
-        for e in range(offsets[i], offsets[i + 1]):
-            kept_columns[kept] = columns[e]
-            kept_values[kept] = values[e] * scale
-            kept += keep[e]
-        kept_offsets[i + 1] = kept
-    return kept

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, hstack
 from scipy.special import softmax
 
-from lcgnn.compute.kernels.jit import compiled
+from lcgnn.compute.kernels.sweeps import sweep
 from lcgnn.errors import ConfigError
 from lcgnn.graph import Features, Graph, Split
 from lcgnn.methods.base import Context, Fit, Method, register, setting
@@ -235,38 +235,3 @@ def relational_inputs(task: Task, labels: Labels, aggregator: Aggregator) -> Fea
     if isinstance(task.features, csr_array):
         return csr_array(hstack([task.features, csr_array(evidence)]))
     return np.hstack([task.features, evidence])
-
-
-@compiled
-def sweep(
-    offsets: NDArray[np.int32],
-    columns: NDArray[np.int32],
-    weights: NDArray[np.float32],
-    feature_logits: Floats,
-    neighbour_weight: Floats,
-    aggregator: int,
-    order: Labels,
-    labels: Labels,
-) -> None:
-    """Classify the nodes in the given order; every label is replaced in ``labels`` before the next node's turn."""
-    num_classes = feature_logits.shape[1]
-    evidence = np.empty(num_classes)
-    for i in order:
-        evidence[:] = 0.0
-        total = 0.0
-        for e in range(offsets[i], offsets[i + 1]):
-            evidence[labels[columns[e]]] += weights[e]
-            total += weights[e]
-        if aggregator == 0 and total > 0:
-            evidence /= total
-        elif aggregator == 2:
-            for c in range(num_classes):
-                evidence[c] = 1.0 if evidence[c] > 0 else 0.0
-        best, largest = 0, -np.inf
-        for c in range(num_classes):
-            logit = feature_logits[i, c]
-            for d in range(num_classes):
-                logit += evidence[d] * neighbour_weight[d, c]
-            if logit > largest:
-                best, largest = c, logit
-        labels[i] = best

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from lcgnn.compute.kernels import activation, dense
+from lcgnn.compute.kernels.backend import constant
 from lcgnn.compute.kernels.dropout import NO_DROPOUT, Dropout
-from lcgnn.compute.kernels.jit import constant
 from lcgnn.compute.sparse import GraphTensors, SparseMatrix
 from lcgnn.networks.network import Passes
 

@@ -6,7 +6,7 @@ import platform
 import subprocess
 import time
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from lcgnn import __version__
@@ -19,12 +19,20 @@ def environment() -> Environment:
         lcgnn=__version__,
         torch=version("torch"),
         numpy=version("numpy"),
-        numba=version("numba"),
+        numba=_numba(),
         python=platform.python_version(),
         machine=f"{platform.system()} {platform.machine()}",
         commit=_commit(),
         finished=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     )
+
+
+def _numba() -> str:
+    """Its version; empty where the plain kernels have to do without it."""
+    try:
+        return version("numba")
+    except PackageNotFoundError:
+        return ""
 
 
 @cache

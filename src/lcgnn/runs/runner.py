@@ -13,6 +13,7 @@ from joblib import Parallel, delayed
 from joblib.externals.loky import get_reusable_executor
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
+from lcgnn.compute import kernels
 from lcgnn.errors import ConfigError, OutputError
 from lcgnn.runs.board import Board
 from lcgnn.training.loop import Progress
@@ -46,6 +47,7 @@ def run_jobs(
         for position, job in enumerate(jobs):
             yield _carry_out(carry_out, position, job, board)
         return
+    kernels.ready()
     left = dict(enumerate(jobs))
     losses = 0
     while left:

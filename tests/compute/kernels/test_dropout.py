@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcgnn.compute.kernels import jit
+from lcgnn.compute.kernels.compiled import jit
 from lcgnn.compute.kernels.dropout import NO_DROPOUT, Dropout, derive_key, random_bits
 
 SIZE = 200_000

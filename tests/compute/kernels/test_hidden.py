@@ -5,10 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lcgnn.compute.kernels import use
+from lcgnn.compute.kernels.backend import constant
 from lcgnn.compute.kernels.dense import NarrowProduct, add_bias, transposed_product
 from lcgnn.compute.kernels.dropout import Dropout
 from lcgnn.compute.kernels.hidden import hidden_layer
-from lcgnn.compute.kernels.jit import constant
 
 
 @settings(deadline=None, max_examples=60)

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from lcgnn.compute.kernels.dropout import Dropout
-from lcgnn.compute.kernels.jit import compiled
-from lcgnn.compute.kernels.lanes import (
+from lcgnn.compute.kernels.compiled.jit import compiled
+from lcgnn.compute.kernels.compiled.lanes import (
     exponential,
     kept,
     larger,
@@ -18,6 +17,7 @@ from lcgnn.compute.kernels.lanes import (
     sums,
     where_positive,
 )
+from lcgnn.compute.kernels.dropout import Dropout
 
 COUNT = 6
 

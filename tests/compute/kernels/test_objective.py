@@ -8,7 +8,7 @@ from torch import Tensor
 
 from lcgnn import consistency
 from lcgnn.compute.kernels import use
-from lcgnn.compute.kernels.agreement import BLOCK
+from lcgnn.compute.kernels.compiled.agreement import BLOCK
 from lcgnn.compute.kernels.objective import (
     class_agreement,
     cross_entropy_gradient,

@@ -36,7 +36,7 @@ def uses_fused_kernels(dtype: torch.dtype) -> list[bool]:
         label_consistency_loss(weight, torch.tensor([0, 1]), torch.tensor([0, 1])),
     ]
     names = [{type(node).__name__ for node in _ancestors(output.grad_fn)} for output in outputs]
-    own = ("_ActivateBackward", "AttendRowsBackward", "_LabelConsistencyLossBackward")
+    own = ("ActivateBackward", "AttendRowsBackward", "_LabelConsistencyLossBackward")
     return [name in found for name, found in zip(own, names, strict=True)]
 
 

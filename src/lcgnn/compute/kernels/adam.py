@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lcgnn.compute.kernels import fused
-from lcgnn.compute.kernels.jit import compiled
 
 
 class Adam:
@@ -90,25 +89,8 @@ def _update_plain(adam: Adam, name: str, gradient: Tensor) -> None:
 
 
 def _update_fused(adam: Adam, name: str, gradient: Tensor) -> None:
+    from lcgnn.compute.kernels.compiled.adam import update
+
     parameter, mean, square = adam.flat(name)
     factors = adam.factors(adam.weight_decay[name])
-    _update(parameter, gradient.contiguous().view(-1).numpy(), mean, square, factors)
-
-
-@compiled
-def _update(
-    parameter: NDArray[np.float32],
-    gradient: NDArray[np.float32],
-    mean: NDArray[np.float32],
-    square: NDArray[np.float32],
-    factors: NDArray[np.float32],
-) -> None:
-    weight_decay, first, rest_of_first = factors[0], factors[1], factors[2]
-    second, rest_of_second = factors[3], factors[4]
-    rate, correction, eps = factors[5], factors[6], factors[7]
-    # 1 - 0.999 in single precision is off by a twentieth of a thousandth: the rests are computed in double.
-    for k in range(parameter.size):
-        grad = gradient[k] + weight_decay * parameter[k]
-        mean[k] = first * mean[k] + rest_of_first * grad
-        square[k] = second * square[k] + rest_of_second * grad * grad
-        parameter[k] -= rate * mean[k] / (np.sqrt(square[k]) * correction + eps)
+    update(parameter, gradient.contiguous().view(-1).numpy(), mean, square, factors)

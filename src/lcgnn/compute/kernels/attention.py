@@ -21,8 +21,9 @@ from scipy.sparse import csr_array
 from torch import Tensor
 
 from lcgnn.compute.kernels import fused
-from lcgnn.compute.kernels.attention_rows import NEGATIVE_SLOPE, AttendRows
 from lcgnn.compute.kernels.dropout import NO_DROPOUT, Dropout
+
+NEGATIVE_SLOPE = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +83,8 @@ def attend(
     extended = neighbourhood.extended(projected)
     attended: Tensor
     if fused(projected, source_weight, target_weight):
+        from lcgnn.compute.kernels.compiled.attention_rows import AttendRows
+
         attended = AttendRows.apply(
             extended, source_weight, target_weight, neighbourhood.pattern, neighbourhood.shifts, dropout
         )  # type: ignore[no-untyped-call]

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
 
 import numpy as np
 import torch
@@ -13,9 +10,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lcgnn.compute.kernels import fused
-from lcgnn.compute.kernels.jit import compiled
-from lcgnn.compute.kernels.lanes import load, single, spread, store, sums
-from lcgnn.compute.kernels.prefetch import AHEAD, LINE, prefetch
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +37,9 @@ def context_loss(embedding: Tensor, context: Tensor, pairs: Pairs) -> Tensor:
     """
     loss: Tensor
     if fused(embedding, context):
-        loss = _ContextLoss.apply(embedding, context, pairs)  # type: ignore[no-untyped-call]
+        from lcgnn.compute.kernels.compiled.context import ContextLoss
+
+        loss = ContextLoss.apply(embedding, context, pairs)  # type: ignore[no-untyped-call]
         return loss
     nodes, contexts, signs = (
         torch.from_numpy(array).to(embedding.device) for array in (pairs.nodes, pairs.contexts, pairs.signs)
@@ -51,61 +47,3 @@ def context_loss(embedding: Tensor, context: Tensor, pairs: Pairs) -> Tensor:
     agreement = signs * (embedding[nodes] * context[contexts]).sum(dim=1)
     loss = torch.nn.functional.softplus(-agreement).sum()
     return loss
-
-
-class _ContextLoss(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, embedding: Tensor, context: Tensor, pairs: Pairs) -> Tensor:
-        embedding, context = embedding.contiguous(), context.contiguous()
-        gradients = torch.zeros_like(embedding), torch.zeros_like(context)
-        loss = _loss(embedding.shape[1])(
-            embedding.numpy(),
-            context.numpy(),
-            pairs.nodes,
-            pairs.contexts,
-            pairs.signs,
-            *(gradient.numpy() for gradient in gradients),
-        )
-        ctx.save_for_backward(*gradients)
-        return embedding.new_tensor(loss)
-
-    @staticmethod
-    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, Tensor, None]:
-        of_embedding, of_context = ctx.saved_tensors
-        return of_embedding * grad_output, of_context * grad_output, None
-
-
-@cache
-def _loss(width: int) -> Callable[..., float]:
-    """The kernel for one width of the embeddings."""
-
-    @compiled
-    def context_loss_kernel(
-        embedding: NDArray[np.float32],
-        context: NDArray[np.float32],
-        nodes: NDArray[np.int64],
-        contexts: NDArray[np.int64],
-        signs: NDArray[np.float32],
-        grad_embedding: NDArray[np.float32],
-        grad_context: NDArray[np.float32],
-    ) -> float:
-        total, last = 0.0, nodes.size - 1
-        for p in range(nodes.size):
-            soon = min(p + AHEAD, last)
-            for k in range(0, width, LINE):
-                prefetch(embedding, nodes[soon] * width + k)
-                prefetch(grad_embedding, nodes[soon] * width + k)
-                prefetch(context, contexts[soon] * width + k)
-                prefetch(grad_context, contexts[soon] * width + k)
-            i, j, sign = nodes[p] * width, contexts[p] * width, signs[p]
-            node, neighbour = load(embedding, i, width), load(context, j, width)
-            agreement = sign * single(sums(node * neighbour, width))
-            # With t = e^-|a|: the loss is max(-a, 0) + ln(1 + t), its slope -sigma(-a).
-            t = np.exp(-abs(agreement))
-            total += max(-agreement, np.float32(0)) + np.log1p(t)
-            slope = spread(-sign * (t if agreement > 0 else np.float32(1)) / (np.float32(1) + t), width)
-            store(grad_embedding, i, load(grad_embedding, i, width) + slope * neighbour)
-            store(grad_context, j, load(grad_context, j, width) + slope * node)
-        return total
-
-    return context_loss_kernel

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -14,14 +13,9 @@ from scipy.sparse import csr_array
 from torch import Tensor
 
 from lcgnn.compute.kernels import fused
-from lcgnn.compute.kernels.jit import compiled
-from lcgnn.compute.kernels.lanes import load, spread, store
-from lcgnn.compute.kernels.prefetch import AHEAD, LINE, prefetch
 
 # Columns of a dense matrix that are multiplied at a time: as many as stay in the registers.
 _MOST_COLUMNS = 64
-# Of up to so many columns there is room for two sums, and one does not wait for the other.
-_FEW_COLUMNS = 32
 # From this many numbers on, a dense matrix is fetched into the cache ahead of its use.
 _LARGE = 2**20
 
@@ -59,24 +53,29 @@ def product(matrix: Tensor, dense: Tensor, entries: Entries | None = None) -> Te
         # The vendor's library is slower on one thread, but knows several.
         result: Tensor = matrix @ dense
         return result
+    from lcgnn.compute.kernels.compiled.csr import multiply
+
     dense = dense if dense.stride(1) == 1 else dense.contiguous()
     result = torch.empty(matrix.shape[0], dense.shape[1])
-    _by_columns(_multiply, dense.numel() >= _LARGE, entries, dense, result)
+    _by_columns(multiply, dense.numel() >= _LARGE, entries, dense, result)
     return result
 
 
 def transposed_product(entries: Entries, num_columns: int, dense: Tensor) -> Tensor:
     """``matrix.T @ dense`` for the entries of a matrix with so many columns, without its transpose."""
+    from lcgnn.compute.kernels.compiled.csr import add_transposed
+
     result = torch.zeros(num_columns, dense.shape[1])
-    _by_columns(_add_transposed, result.numel() >= _LARGE, entries, dense.contiguous(), result)
+    _by_columns(add_transposed, result.numel() >= _LARGE, entries, dense.contiguous(), result)
     return result
 
 
-Kernel = Callable[..., None]
-
-
 def _by_columns(
-    kernel: Callable[[int, bool], Kernel], large: bool, entries: Entries, dense: Tensor, result: Tensor
+    kernel: Callable[[int, bool], Callable[..., None]],
+    large: bool,
+    entries: Entries,
+    dense: Tensor,
+    result: Tensor,
 ) -> None:
     """Call the kernel for so many columns with all of them, a few at a time."""
     read, written = _memory(dense.detach()), _memory(result)
@@ -91,72 +90,6 @@ def _memory(matrix: Tensor) -> NDArray[np.float32]:
     if matrix.is_contiguous():
         return matrix.numpy().reshape(-1)
     return matrix.as_strided(((matrix.shape[0] - 1) * matrix.stride(0) + matrix.shape[1],), (1,)).numpy()
-
-
-@cache
-def _multiply(count: int, large: bool) -> Kernel:
-    zero = np.float32(0)
-    two = count <= _FEW_COLUMNS
-
-    @compiled
-    def csr_product(
-        offsets: NDArray[np.int32],
-        columns: NDArray[np.int32],
-        values: NDArray[np.float32],
-        first: int,
-        dense: NDArray[np.float32],
-        dense_row: int,
-        result: NDArray[np.float32],
-        result_row: int,
-    ) -> None:
-        last = columns.size - 1
-        for i in range(offsets.size - 1):
-            begin, end = np.int64(offsets[i]), np.int64(offsets[i + 1])
-            if large:
-                for e in range(begin, end):
-                    soon = columns[min(e + AHEAD, last)] * dense_row + first
-                    for k in range(0, count, LINE):
-                        prefetch(dense, soon + k)
-            total, other = spread(zero, count), spread(zero, count)
-            if two:
-                for e in range(begin + 1, end, 2):
-                    before, here = columns[e - 1] * dense_row + first, columns[e] * dense_row + first
-                    total = total + spread(values[e - 1], count) * load(dense, before, count)
-                    other = other + spread(values[e], count) * load(dense, here, count)
-                begin = end - (end - begin) % 2
-            for e in range(begin, end):
-                total = total + spread(values[e], count) * load(dense, columns[e] * dense_row + first, count)
-            store(result, i * result_row + first, total + other)
-
-    return csr_product
-
-
-@cache
-def _add_transposed(count: int, large: bool) -> Kernel:
-    @compiled
-    def csr_transposed_product(
-        offsets: NDArray[np.int32],
-        columns: NDArray[np.int32],
-        values: NDArray[np.float32],
-        first: int,
-        dense: NDArray[np.float32],
-        dense_row: int,
-        result: NDArray[np.float32],
-        result_row: int,
-    ) -> None:
-        last = columns.size - 1
-        for i in range(offsets.size - 1):
-            if large:
-                for e in range(offsets[i], offsets[i + 1]):
-                    soon = columns[min(e + AHEAD, last)] * result_row + first
-                    for k in range(0, count, LINE):
-                        prefetch(result, soon + k)
-            row = load(dense, i * dense_row + first, count)
-            for e in range(offsets[i], offsets[i + 1]):
-                place = columns[e] * result_row + first
-                store(result, place, load(result, place, count) + spread(values[e], count) * row)
-
-    return csr_transposed_product
 
 
 def as_scipy(matrix: Tensor) -> csr_array:

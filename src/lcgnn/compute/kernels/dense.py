@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lcgnn.compute.kernels.jit import Constant, compiled, value_of
+from lcgnn.compute.kernels.backend import Constant
 
 # A product with fewer columns than this takes longer than one with this many.
 _COLUMNS = 16
@@ -48,9 +48,8 @@ def transposed_product(tall: Tensor, other: Tensor) -> Tensor:
     return (other.T @ tall).T.contiguous()
 
 
-@compiled
 def add_bias(columns: Constant, matrix: NDArray[np.float32], bias: NDArray[np.float32]) -> None:
-    """Add the (K,) bias to every row of the (N, K) matrix."""
-    for i in range(matrix.shape[0]):
-        for k in range(value_of(columns, matrix.shape[1])):
-            matrix[i, k] += bias[k]
+    """Add the (K,) bias to every row of the (N, K) matrix; for code that is used where ``fused`` says so."""
+    from lcgnn.compute.kernels.compiled import dense
+
+    dense.add_bias(columns, matrix, bias)

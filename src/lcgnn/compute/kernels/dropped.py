@@ -1,4 +1,4 @@
-"""Dropout on dense features and the projection after it, without a second copy of the features."""
+"""Dropout on features without a second copy of them: dense ones and the projection after it, and sparse ones."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from lcgnn.compute.kernels.csr import csr_tensor
 from lcgnn.compute.kernels.dense import transposed_product
 from lcgnn.compute.kernels.dropout import Dropout
-from lcgnn.compute.kernels.jit import compiled, random_bits
 
 # Rows that are dropped out and multiplied at a time.
 _ROWS = 2**14
@@ -45,27 +45,31 @@ class _DroppedProduct(torch.autograd.Function):
 
 
 def _dropped(features: Tensor, dropout: Dropout, rows: slice) -> Tensor:
+    from lcgnn.compute.kernels.compiled.dropped import drop_rows
+
     chosen = features[rows].contiguous()
     result = torch.empty_like(chosen)
     numbers = (
         dropout.row_numbers[rows] if dropout.row_numbers.size else np.arange(rows.start, rows.start + len(chosen))
     )
-    _drop(chosen.numpy(), *dropout.arguments(), numbers, result.numpy())
+    drop_rows(chosen.numpy(), *dropout.arguments(), numbers, result.numpy())
     return result
 
 
-@compiled
-def _drop(
-    values: NDArray[np.float32],
-    key: NDArray[np.uint32],
-    scale: np.float32,
-    numbers: NDArray[np.int64],
-    result: NDArray[np.float32],
-) -> None:
-    rows, columns = values.shape
-    key_bits, threshold = key[0], key[1]
-    for i in range(rows):
-        first = numbers[i] * columns
-        for k in range(columns):
-            kept = random_bits(key_bits, first + k) >= threshold
-            result[i, k] = values[i, k] * scale if kept else np.float32(0)
+def dropped_entries(matrix: Tensor, numbers: NDArray[np.uint32], dropout: Dropout) -> Tensor:
+    """Only the entries of a CSR matrix that are kept, so that the product itself gets cheaper as well."""
+    from lcgnn.compute.kernels.compiled.dropped import drop_entries
+
+    offsets, columns, values = matrix.crow_indices(), matrix.col_indices(), matrix.values()
+    kept_offsets, kept_columns, kept_values = map(torch.empty_like, (offsets, columns, values))
+    kept = drop_entries(
+        offsets.numpy(),
+        columns.numpy(),
+        values.numpy(),
+        numbers,
+        *dropout.arguments(),
+        kept_offsets.numpy(),
+        kept_columns.numpy(),
+        kept_values.numpy(),
+    )
+    return csr_tensor(kept_offsets, kept_columns[:kept], kept_values[:kept], matrix.shape)

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
-from lcgnn.compute.kernels import activation as kernel
 from lcgnn.compute.kernels import fused
 from lcgnn.compute.kernels.activation import Activation, activate
-from lcgnn.compute.kernels.dense import tall_product, transposed_product
 from lcgnn.compute.kernels.dropout import NO_DROPOUT, Dropout
 
 
@@ -20,29 +14,8 @@ def hidden_layer(
 ) -> Tensor:
     """``dropout(activation(x + bias)) @ weight`` for (N, D) inputs, a (D,) bias and a (D, K) weight."""
     if fused(x, bias, weight):
-        output: Tensor = _HiddenLayer.apply(x, bias, weight, activation == "elu", dropout)  # type: ignore[no-untyped-call]
+        from lcgnn.compute.kernels.compiled.hidden import HiddenLayer
+
+        output: Tensor = HiddenLayer.apply(x, bias, weight, activation == "elu", dropout)  # type: ignore[no-untyped-call]
         return output
     return activate(x, bias, activation, dropout) @ weight
-
-
-class _HiddenLayer(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, bias: Tensor, weight: Tensor, elu: bool, dropout: Dropout) -> Tensor:
-        hidden = torch.empty(x.shape)
-        key, scale = dropout.arguments()
-        kernel.forward(x.contiguous().numpy(), bias.numpy(), elu, key, scale, dropout.row_numbers, hidden.numpy())
-        ctx.save_for_backward(hidden, weight)
-        ctx.elu, ctx.dropout = elu, dropout
-        return tall_product(hidden, weight)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
-        hidden, weight = ctx.saved_tensors
-        grad_hidden = grad_output @ weight.T
-        grad_x = torch.empty_like(hidden)
-        key, scale = ctx.dropout.arguments()
-        kernel.backward(
-            hidden.numpy(), grad_hidden.numpy(), ctx.elu, key, scale, ctx.dropout.row_numbers, grad_x.numpy()
-        )
-        return grad_x, grad_x.sum(dim=0), transposed_product(hidden, grad_output), None, None

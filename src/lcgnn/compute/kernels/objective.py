@@ -16,8 +16,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from lcgnn import consistency
-from lcgnn.compute.kernels import agreement, fused
-from lcgnn.compute.kernels.jit import compiled, constant
+from lcgnn.compute.kernels.backend import constant, fused
 from lcgnn.consistency import Reduction
 
 
@@ -35,6 +34,8 @@ def label_consistency_loss(
 def label_consistency_scores(logits: Tensor, labels: Tensor, nodes: Tensor) -> tuple[float, int]:
     """Mean cross-entropy of the aggregated distribution at the nodes, and how many of them it gets right."""
     if fused(logits):
+        from lcgnn.compute.kernels.compiled import agreement
+
         loss, correct = agreement.scores(constant(logits.shape[1]), _array(logits), labels.numpy(), nodes.numpy())
         return loss, correct
     aggregated = consistency.aggregate(torch.softmax(logits, dim=1))
@@ -46,6 +47,8 @@ def class_agreement(logits: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]
     """The (C, C) class agreement of these rows, and what carries its gradient back to their logits (N, C)."""
     if not fused(logits):
         return _class_agreement_plain(logits)
+    from lcgnn.compute.kernels.compiled import agreement
+
     classes = constant(logits.shape[1])
     blocks, total = agreement.softmax_agreement(classes, _array(logits))
 
@@ -71,6 +74,8 @@ def label_consistency_gradient(
     logits: Tensor, labels: Tensor, nodes: Tensor, weight: float, reduction: Reduction
 ) -> tuple[float, Tensor]:
     """The fused loss and its gradient (N, C) by the logits, without autograd."""
+    from lcgnn.compute.kernels.compiled import agreement
+
     gradient = torch.empty(logits.shape)
     count = nodes.shape[0] if reduction == "mean" else 1
     loss = agreement.loss_and_gradient(
@@ -109,7 +114,9 @@ def _array(logits: Tensor) -> NDArray[np.float32]:
 def cross_entropy_scores(logits: Tensor, labels: Tensor, nodes: Tensor) -> tuple[float, int]:
     """Mean cross-entropy of the softmax at the nodes, and how many of them it gets right."""
     if fused(logits):
-        loss, correct = _cross_entropy_scores(_array(logits), labels.numpy(), nodes.numpy())
+        from lcgnn.compute.kernels.compiled import cross_entropy
+
+        loss, correct = cross_entropy.scores(_array(logits), labels.numpy(), nodes.numpy())
         return loss, correct
     chosen, expected = logits[nodes], labels[nodes]
     loss = torch.nn.functional.cross_entropy(chosen, expected).item()
@@ -118,50 +125,8 @@ def cross_entropy_scores(logits: Tensor, labels: Tensor, nodes: Tensor) -> tuple
 
 def cross_entropy_gradient(logits: Tensor, labels: Tensor, nodes: Tensor) -> tuple[float, Tensor]:
     """Mean cross-entropy of the softmax at the nodes and its gradient (N, C) by the logits, without autograd."""
+    from lcgnn.compute.kernels.compiled import cross_entropy
+
     gradient = torch.zeros(logits.shape)
-    loss = _cross_entropy_gradient(_array(logits), labels.numpy(), nodes.numpy(), gradient.numpy())
+    loss = cross_entropy.loss_and_gradient(_array(logits), labels.numpy(), nodes.numpy(), gradient.numpy())
     return loss, gradient
-
-
-@compiled
-def _cross_entropy_scores(
-    logits: NDArray[np.float32], labels: NDArray[np.int64], nodes: NDArray[np.int64]
-) -> tuple[float, int]:
-    loss, correct = 0.0, 0
-    for a in range(nodes.size):
-        row, label = logits[nodes[a]], labels[nodes[a]]
-        best = 0
-        for c in range(1, row.size):
-            best = c if row[c] > row[best] else best
-        total = np.float32(0)
-        for c in range(row.size):
-            total += np.exp(row[c] - row[best])
-        loss += np.log(total) - (row[label] - row[best])
-        correct += best == label
-    return loss / nodes.size, correct
-
-
-@compiled
-def _cross_entropy_gradient(
-    logits: NDArray[np.float32],
-    labels: NDArray[np.int64],
-    nodes: NDArray[np.int64],
-    gradient: NDArray[np.float32],
-) -> float:
-    """The loss; its gradient is added to ``gradient``, so that a node given twice counts twice."""
-    loss, weight = 0.0, np.float32(1) / np.float32(nodes.size)
-    share = np.empty(logits.shape[1], dtype=np.float32)
-    for a in range(nodes.size):
-        row, label = logits[nodes[a]], labels[nodes[a]]
-        largest = row[0]
-        for c in range(1, row.size):
-            largest = max(largest, row[c])
-        total = np.float32(0)
-        for c in range(row.size):
-            share[c] = np.exp(row[c] - largest)
-            total += share[c]
-        loss += np.log(total) - (row[label] - largest)
-        for c in range(row.size):
-            gradient[nodes[a], c] += weight * share[c] / total
-        gradient[nodes[a], label] -= weight
-    return loss / nodes.size

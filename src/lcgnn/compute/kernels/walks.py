@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from lcgnn.compute.kernels.jit import compiled, random_bits
+from lcgnn.compute.kernels.backend import fused
+from lcgnn.compute.kernels.dropout import random_bits
 
 
 def random_walks(adjacency: csr_array, starts: NDArray[np.int64], length: int, key: int) -> NDArray[np.int32]:
@@ -22,30 +24,28 @@ def random_walks(adjacency: csr_array, starts: NDArray[np.int64], length: int, k
     """
     walks = np.empty((starts.size, length), dtype=np.int32)
     walks[:, 0] = starts
-    _walk(
-        adjacency.indptr.astype(np.int64, copy=False),
-        adjacency.indices.astype(np.int32, copy=False),
-        np.array([key], dtype=np.uint32),
-        walks,
-    )
+    offsets = adjacency.indptr.astype(np.int64, copy=False)
+    neighbours = adjacency.indices.astype(np.int32, copy=False)
+    if fused():
+        from lcgnn.compute.kernels.compiled.walks import walk
+
+        walk(offsets, neighbours, np.array([key], dtype=np.uint32), walks)
+    else:
+        _walk_plain(offsets, neighbours, key, walks)
     return walks
 
 
-@compiled
-def _walk(
-    offsets: NDArray[np.int64],
-    neighbours: NDArray[np.int32],
-    key: NDArray[np.uint32],
-    walks: NDArray[np.int32],
+def _walk_plain(
+    offsets: NDArray[np.int64], neighbours: NDArray[np.int32], key: int, walks: NDArray[np.int32]
 ) -> None:
+    """All walks a step at a time."""
     num_walks, length = walks.shape
-    for w in range(num_walks):
-        node = walks[w, 0]
-        for step in range(1, length):
-            degree = offsets[node + 1] - offsets[node]
-            if degree > 0:
-                bits = np.uint64(random_bits(key[0], w * length + step))
-                # The high half of bits * degree is uniform below degree.
-                chosen = np.int64((bits * np.uint64(degree)) >> np.uint64(32))
-                node = neighbours[offsets[node] + chosen]
-            walks[w, step] = node
+    first, degrees = offsets[:-1], np.diff(offsets)
+    for step in range(1, length):
+        node = walks[:, step - 1].copy()
+        bits = random_bits(key, torch.arange(num_walks) * length + step).numpy().astype(np.uint64)
+        # The high half of bits * degree is uniform below degree.
+        chosen = ((bits * degrees[node].astype(np.uint64)) >> np.uint64(32)).astype(np.int64)
+        moves = degrees[node] > 0
+        node[moves] = neighbours[(first[node] + chosen)[moves]]
+        walks[:, step] = node

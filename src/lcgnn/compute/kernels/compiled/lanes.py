@@ -21,7 +21,7 @@ from numba.core import types
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-from lcgnn.compute.kernels.jit import MATH
+from lcgnn.compute.kernels.compiled.jit import MATH
 
 _FLOAT, _INT = ir.FloatType(), ir.IntType(32)
 _FLAGS = tuple(sorted(MATH))
@@ -88,10 +88,11 @@ def load(array: Any, position: Any, count: Any) -> Any:  # noqa: ARG001
     lanes = Lanes(count.literal_value)
 
     def generate(builder: Any, values: Any) -> Any:
-        first = builder.gep(values[0], [values[1]])
         loaded = ir.Constant(_floats(lanes.count), ir.Undefined)
         for start, length in _pieces(lanes.count):
-            piece = builder.load(_pointer(builder, first, start, length), align=4)
+            kind = ir.VectorType(_FLOAT, length)
+            place = _place(builder, values[0], values[1], start, kind)
+            piece = builder.load(place, align=4, typ=kind)
             loaded = _with_piece(builder, loaded, piece, start)
         return loaded
 
@@ -103,10 +104,9 @@ def store(array: Any, position: Any, lanes: Any) -> Any:  # noqa: ARG001
     """Write the lanes where ``load`` reads them."""
 
     def generate(builder: Any, values: Any) -> Any:
-        first = builder.gep(values[0], [values[1]])
         for start, length in _pieces(lanes.count):
             piece = _chosen(builder, values[2], range(start, start + length))
-            builder.store(piece, _pointer(builder, first, start, length), align=4)
+            builder.store(piece, _place(builder, values[0], values[1], start, piece.type), align=4)
 
     return types.void, generate
 
@@ -258,8 +258,12 @@ def _constant(value: int, count: int) -> ir.Constant:
     return ir.Constant(_integers(count), [value] * _padded(count))
 
 
-def _pointer(builder: Any, first: Any, start: int, length: int) -> Any:
-    return builder.bitcast(builder.gep(first, [_INT(start)]), ir.VectorType(_FLOAT, length).as_pointer())
+def _place(builder: Any, array: Any, position: Any, start: int, kind: ir.Type) -> Any:
+    """Where that kind of value is, so many floats behind a position of an array."""
+    first = builder.gep(array, [position], source_etype=_FLOAT)
+    place = builder.gep(first, [_INT(start)], source_etype=_FLOAT)
+    # LLVM's pointers have no type. While llvmlite's have one, it must be that of what is stored.
+    return builder.bitcast(place, ir.PointerType(kind)) if hasattr(place.type, "pointee") else place
 
 
 def _spread(builder: Any, number: Any, count: int) -> Any:

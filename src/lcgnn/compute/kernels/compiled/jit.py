@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
+
+from lcgnn.compute.kernels.compiled.kept import keep
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -17,7 +18,9 @@ MATH = {"reassoc", "contract", "arcp", "nsz"}
 
 def compiled(function: Function) -> Function:
     """Compile for one thread on first use; the machine code is kept on disk."""
-    return cast(Function, numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=MATH)(function))
+    dispatcher = numba.njit(nogil=True, error_model="numpy", fastmath=MATH)(function)
+    keep(dispatcher)
+    return cast(Function, dispatcher)
 
 
 def inlined(function: Function) -> Function:
@@ -26,23 +29,7 @@ def inlined(function: Function) -> Function:
     Compiled functions must not call each other: fresh from the compiler and from the disk they may be linked with
     different copies of what they call, which round differently, and a run would not repeat to the bit.
     """
-    return cast(
-        Function,
-        numba.njit(cache=True, inline="always", error_model="numpy", fastmath=MATH)(function),
-    )
-
-
-# A small number that compiled code knows while it is compiled, so that loops over it are unrolled: it is the
-# length of a tuple, which is part of the tuple's type. An empty one says nothing.
-Constant = tuple[int, ...]
-
-_LARGEST_CONSTANT = 8
-
-
-@cache
-def constant(number: int) -> Constant:
-    """A number as a ``Constant``, if it is small enough for this to pay."""
-    return (0,) * number if number <= _LARGEST_CONSTANT else ()
+    return cast(Function, numba.njit(inline="always", error_model="numpy", fastmath=MATH)(function))
 
 
 @inlined

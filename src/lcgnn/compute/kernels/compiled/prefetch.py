@@ -7,7 +7,7 @@ from typing import Any
 from llvmlite import ir
 from numba.core import types
 
-from lcgnn.compute.kernels.lanes import operation
+from lcgnn.compute.kernels.compiled.lanes import operation
 
 # Entries to look ahead: far enough to hide the memory's latency, near enough to be in the cache still.
 AHEAD = 16
@@ -17,13 +17,13 @@ LINE = 16
 
 @operation
 def prefetch(array: Any, position: Any) -> Any:  # noqa: ARG001
-    """Fetch the cache line of a contiguous array's element, counted in row-major order."""
+    """Fetch the cache line of a contiguous float32 array's element, counted in row-major order."""
 
     def generate(builder: Any, values: Any) -> Any:
-        address, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        address, number = ir.PointerType(), ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [address, number, number, number])
         function = builder.module.declare_intrinsic("llvm.prefetch", [address], kind)
-        pointer = builder.bitcast(builder.gep(values[0], [values[1]]), address)
+        pointer = builder.gep(values[0], [values[1]], source_etype=ir.FloatType())
         # To read, to be kept in all caches, data and not code.
         builder.call(function, [pointer, number(0), number(3), number(1)])
 

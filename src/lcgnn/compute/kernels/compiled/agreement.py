@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lcgnn.compute.kernels.jit import Constant, compiled, exp, inlined, value_of
+from lcgnn.compute.kernels.backend import Constant
+from lcgnn.compute.kernels.compiled.jit import compiled, exp, inlined, value_of
 
 BLOCK = 256
 

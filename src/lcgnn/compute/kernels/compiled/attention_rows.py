@@ -20,9 +20,9 @@ from scipy.sparse import csr_array
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from lcgnn.compute.kernels.dropout import Dropout
-from lcgnn.compute.kernels.jit import compiled
-from lcgnn.compute.kernels.lanes import (
+from lcgnn.compute.kernels.attention import NEGATIVE_SLOPE
+from lcgnn.compute.kernels.compiled.jit import compiled
+from lcgnn.compute.kernels.compiled.lanes import (
     exponential,
     kept,
     larger,
@@ -33,9 +33,8 @@ from lcgnn.compute.kernels.lanes import (
     sums,
     where_positive,
 )
-from lcgnn.compute.kernels.prefetch import AHEAD, LINE, prefetch
-
-NEGATIVE_SLOPE = 0.2
+from lcgnn.compute.kernels.compiled.prefetch import AHEAD, LINE, prefetch
+from lcgnn.compute.kernels.dropout import Dropout
 
 # Columns of as many heads as are worked on at once: a row that is wider would not fit into the registers.
 _MOST_COLUMNS = 64
