@@ -17,9 +17,9 @@ from lcgnn.compute.device import resolve_device
 from lcgnn.errors import ConfigError, OutputError
 from lcgnn.files import read_json, remove_leftovers, write_json
 from lcgnn.graph import Graph, Split
-from lcgnn.methods import entry
+from lcgnn.methods import Method, entry
 from lcgnn.methods.base import settings_of
-from lcgnn.methods.lc import TwoPhase
+from lcgnn.methods.placements import check_placement
 from lcgnn.runs.artifacts import PredictionFormat
 from lcgnn.runs.board import Board
 from lcgnn.runs.cross_validation import CrossValidation, plan_cross_validation
@@ -122,9 +122,8 @@ def plan(
         raise ConfigError(f"Predictions can be written as csv or parquet, not {prediction_format!r}.")
     dataset = dataset if tables else dataset.lower()
     spec = RunSpec(dataset, method, 0, dict(settings or {}), split or SplitSpec(), tables)
-    spec.create_method()
     resolve_device(device)
-    _check_parts(parts, method, folds)
+    _check_parts(parts, spec.create_method(), folds)
     forget_tables()
     graph, own = source(spec)
     if validation is None:
@@ -161,13 +160,12 @@ def plan(
     )
 
 
-def _check_parts(parts: int, method: str, folds: int | None) -> None:
+def _check_parts(parts: int, method: Method, folds: int | None) -> None:
     if parts == 1:
         return
     if parts < 1:
         raise ConfigError(f"A graph can be cut into 1 part or more, not {parts}.")
-    if not issubclass(entry(method).method, TwoPhase):
-        raise ConfigError(f"{method} needs the whole graph at once. Train it without parts.")
+    check_placement(method, "in turn")
     if folds:
         raise ConfigError("Accuracy cannot be estimated by folds on a graph in parts. Leave out --folds.")
 
