@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from safetensors import SafetensorError, safe_open
 
+from lcgnn.compute.placement.cutting import assign, cut
 from lcgnn.runs.run import execute
 from lcgnn.runs.spec import RunSpec
 from lcgnn.sources.arrays import save_arrays
@@ -41,7 +42,8 @@ def trained(tmp_path_factory: pytest.TempPathFactory, small_graph) -> Path:
     graph, split = small_graph()
     save_arrays(graph, split, folder / "graph")
     for size in (2, 3):
-        write_parts(folder / f"parts-{size}", graph, split, size, {**DESCRIBED, "checksum": graph.checksum})
+        parts, described = cut(graph, split, assign(graph, size)), {**DESCRIBED, "checksum": graph.checksum}
+        write_parts(folder / f"parts-{size}", graph, split, parts, described)
     execute(RunSpec("small", "lc-gcn", 0, SETTINGS, tables=Tables(str(folder / "graph"))), folder / "one")
     return folder
 

@@ -206,6 +206,5 @@ def register_network(name: str, title: str) -> Callable[[MethodClass], MethodCla
 @torch.no_grad()
 def _agreement(network: Network, graph: Placement, fit: Fit) -> Tensor:
     """The (C, C) class agreement of the fitted network, which classifies a new node without the old graph."""
-    parameters = {name: value.to(graph.device) for name, value in fit.tensors.items()}
-    logits = torch.func.functional_call(network, parameters, (graph,))
-    return graph.agreement(logits)
+    with network.holding(fit.tensors):
+        return graph.agreement(network(graph))

@@ -59,6 +59,6 @@ def nodes_on(graph: Placement, nodes: NDArray[np.int64]) -> Tensor:
 @torch.no_grad()
 def _stage(network: Network, graph: Placement, outcome: Outcome, objective: Objective) -> Stage:
     """The phase's predictions with its chosen parameters; the network keeps the ones that it has."""
-    logits = torch.func.functional_call(network, outcome.best_state, (graph,))
-    distribution = objective.distribution(logits).cpu().numpy()
+    with network.holding(outcome.best_state):
+        distribution = objective.distribution(network(graph)).cpu().numpy()
     return Stage(outcome.phase, distribution, outcome.history, outcome.best_epoch)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -100,6 +101,16 @@ class Network(nn.Module, ABC):
             raise DataError("The parameters do not fit the method's settings and the number of features.")
         for name, value in self.state().items():
             value.copy_(state[name])
+
+    @contextmanager
+    def holding(self, state: Mapping[str, Tensor]) -> Iterator[None]:
+        """Hold another state for a while, and afterwards the one that it has."""
+        before = {name: value.clone() for name, value in self.state().items()}
+        self.load(state)
+        try:
+            yield
+        finally:
+            self.load(before)
 
 
 class Passes:
