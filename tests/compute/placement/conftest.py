@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 import pytest
+from tests.ranks.conftest import make_small_graph
 
 from lcgnn.graph import Graph, Split
-from tests.ranks.conftest import make_small_graph
 
 
 @pytest.fixture(scope="session")
