@@ -12,7 +12,8 @@ import torch
 
 from benchmarks.measure import in_words, interleaved, machine, peak_memory, print_peak_memory, ratio, write
 from benchmarks.peers import PyGTraining
-from lcgnn.compute.sparse import GraphTensors, SparseMatrix
+from lcgnn.compute.placement.whole import GraphTensors
+from lcgnn.compute.sparse import SparseMatrix
 from lcgnn.methods import create
 from lcgnn.methods.lc import TwoPhase
 from lcgnn.sources.benchmarks import load

@@ -42,7 +42,7 @@ def ours(model: str, folder: Path) -> Callable[[], object]:
     """One epoch of label consistency with lcgnn per call."""
     import torch
 
-    from lcgnn.compute.sparse import GraphTensors
+    from lcgnn.compute.placement.whole import GraphTensors
     from lcgnn.methods import create
     from lcgnn.methods.lc import TwoPhase
     from lcgnn.sources.arrays import load_arrays

@@ -10,7 +10,8 @@ from torch_geometric.nn.conv.gcn_conv import gcn_norm
 
 from lcgnn.compute.kernels import use
 from lcgnn.compute.kernels.dropout import NO_DROPOUT, Dropout
-from lcgnn.compute.sparse import GraphTensors, SparseMatrix, dropped_product, normalized_adjacency
+from lcgnn.compute.placement.whole import GraphTensors
+from lcgnn.compute.sparse import SparseMatrix, dropped_product, normalized_adjacency
 from lcgnn.errors import DataError
 from lcgnn.graph import Graph
 

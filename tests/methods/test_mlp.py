@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from lcgnn.compute.sparse import GraphTensors
+from lcgnn.compute.placement.whole import GraphTensors
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import create
 from lcgnn.networks.mlp import MLP

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from lcgnn.compute.sparse import GraphTensors
+from lcgnn.compute.placement.whole import GraphTensors
 from lcgnn.errors import ConfigError
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Context, create
@@ -37,7 +37,7 @@ def one_step(**phase) -> tuple[dict, dict]:
         def loss(self, logits):
             return 0 * self.cross_entropy(logits)
 
-    trainer.run(Phase("flat", 1, 0.01, 0.1, "last", **phase), Flat(tensors.labels, torch.tensor(SPLIT.train)))
+    trainer.run(Phase("flat", 1, 0.01, 0.1, "last", **phase), Flat(tensors, torch.tensor(SPLIT.train)))
     return before, dict(network.named_parameters())
 
 
@@ -96,7 +96,7 @@ class Scripted(SoftmaxObjective):
 def run_scripted(script: list, **phase):
     tensors = GraphTensors(small_graph())
     network = GCN(9, 3, generator=torch.Generator().manual_seed(0))
-    objective = Scripted(tensors.labels, torch.tensor(SPLIT.train))
+    objective = Scripted(tensors, torch.tensor(SPLIT.train))
     object.__setattr__(objective, "script", list(script))
     trainer = Trainer(network, tensors, torch.tensor(SPLIT.validation), 0)
     return trainer.run(Phase("scripted", len(script), 0.01, 0.0, **phase), objective)

@@ -1,13 +1,16 @@
 """Semi-supervised embedding: its loss against pairs written out, and what it does to an embedding."""
 
 import numpy as np
+import pytest
 import torch
 
+from lcgnn.compute.kernels.dropout import derive_key
+from lcgnn.compute.placement.whole import GraphTensors
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import create
-from lcgnn.methods.semiemb import EmbeddingObjective
 from lcgnn.networks.semiemb import NodePairs
-from lcgnn.training.objectives import CrossEntropy
+from lcgnn.training.loop import Loop, Phase, Trainer
+from lcgnn.training.objectives import JointCrossEntropy
 
 NUM_NODES = 12
 CPU = torch.device("cpu")
@@ -71,11 +74,24 @@ def test_push_has_a_finite_gradient_where_two_embeddings_coincide():
     assert torch.isfinite(embedding.grad).all()
 
 
-def test_the_objective_adds_the_last_column_to_the_cross_entropy():
-    labels, train = torch.tensor([0, 1, 1]), torch.tensor([0, 2])
-    logits = torch.randn(3, 3, generator=torch.Generator().manual_seed(0))
-    expected = CrossEntropy(labels, train).loss(logits[:, :2]) + 5 * logits[:, 2].sum()
-    torch.testing.assert_close(EmbeddingObjective(labels, train, 5.0).loss(logits), expected)
+def test_the_loop_adds_the_weighted_extra_loss_to_the_cross_entropy():
+    graph, split = ring_with_features()
+    tensors, train = GraphTensors(graph), torch.tensor(split.train)
+    network = create("semiemb")._network(tensors, 2, torch.Generator().manual_seed(0))
+    phase = Phase("embedding", 1, 0.01, 0.0, "last")
+    loop = Loop(Trainer(network, tensors, torch.arange(0), 0), phase, JointCrossEntropy(tensors, train, 1.0, 5.0))
+    output = network.train_pass(tensors, None, derive_key(0, "embedding", 0))
+    hidden = network._embedding(tensors, derive_key(0, "embedding", 0))
+    strangers = derive_key(derive_key(0, "embedding", 0), "strangers")
+    embedding_loss = network.pairs.pull(hidden).sum() + network.pairs.push(hidden, 1.0, strangers).sum()
+    torch.testing.assert_close(output.extra_loss, embedding_loss)
+    expected = torch.nn.functional.cross_entropy(output.logits[train], tensors.labels[train]) + 5 * embedding_loss
+    by_hand = torch.autograd.grad(expected, list(network.parameters()))
+    loss, gradients = loop._loss_and_gradients(loop.passes.train(derive_key(0, "embedding", 0)))
+    assert loss == pytest.approx(expected.item(), rel=1e-6)
+    loop.passes.backward(*gradients)
+    for parameter, gradient in zip(network.parameters(), by_hand, strict=True):
+        torch.testing.assert_close(parameter.grad, gradient)
 
 
 def test_edges_carry_the_labels_where_features_say_nothing():

@@ -6,7 +6,8 @@ import torch
 from scipy.sparse import csr_array
 from torch_geometric.nn import ChebConv
 
-from lcgnn.compute.sparse import GraphTensors, SparseMatrix
+from lcgnn.compute.placement.whole import GraphTensors
+from lcgnn.compute.sparse import SparseMatrix
 from lcgnn.graph import Graph
 from lcgnn.networks.cheby import Cheby, chebyshev_sum, scaled_laplacian
 

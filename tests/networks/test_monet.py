@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 from torch_geometric.nn import GMMConv
 from torch_geometric.utils import add_self_loops, degree
 
-from lcgnn.compute.sparse import GraphTensors
+from lcgnn.compute.placement.whole import GraphTensors
 from lcgnn.graph import Graph
 from lcgnn.networks.monet import GaussianMixture, MoNet, degree_pairs
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch_geometric.nn import SGConv
 
-from lcgnn.compute.sparse import GraphTensors
+from lcgnn.compute.placement.whole import GraphTensors
 from lcgnn.errors import ConfigError
 from lcgnn.graph import Graph
 from lcgnn.methods import create

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from torch import Tensor, nn
 
 from lcgnn.compute.kernels.dropout import derive_key
-from lcgnn.compute.sparse import GraphTensors
+from lcgnn.compute.placement.whole import GraphTensors
 from lcgnn.errors import ConfigError
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Context, create
@@ -44,8 +44,8 @@ class Script(Objective):
     def __init__(self, scores: list[tuple[float, int]]) -> None:
         self.validated = iter(scores)
 
-    def loss(self, logits: Tensor) -> Tensor:
-        return logits.mean()
+    def loss_and_gradient(self, logits: Tensor) -> tuple[float, Tensor]:
+        return logits.mean().item(), torch.full_like(logits, 1 / logits.numel())
 
     def scores(self, _logits: Tensor, _nodes: Tensor) -> tuple[float, int]:
         return next(self.validated)
@@ -250,7 +250,7 @@ def test_the_seed_of_the_masks_alone_changes_the_result():
     for seed in (0, 0, 1):
         network = GCN(12, 2, generator=torch.Generator().manual_seed(0))
         trainer = Trainer(network, tensors, torch.arange(8, 20), seed)
-        objective = CrossEntropy(tensors.labels, torch.arange(8))
+        objective = CrossEntropy(tensors, torch.arange(8))
         states.append(trainer.run(Phase("base", 5, 0.01, 0.0, "last"), objective).best_state["weight_0"])
     assert torch.equal(states[0], states[1])
     assert not torch.equal(states[0], states[2])
@@ -284,7 +284,7 @@ def test_the_shared_forward_pass_gives_the_validation_scores_of_a_separate_one()
     graph, _ = clustered_graph()
     tensors = GraphTensors(graph)
     nodes = torch.arange(8, 20)
-    objective = CrossEntropy(tensors.labels, torch.arange(8))
+    objective = CrossEntropy(tensors, torch.arange(8))
     outcomes = []
     for kind in (GCN, Unshared):
         network = kind(12, 2, generator=torch.Generator().manual_seed(0))
@@ -302,7 +302,7 @@ def test_the_steps_are_those_of_torchs_adam_with_weight_decay():
     """The same network trained by hand, with the masks that the loop draws."""
     graph, _ = clustered_graph()
     tensors = GraphTensors(graph)
-    objective = CrossEntropy(tensors.labels, torch.arange(8))
+    objective = CrossEntropy(tensors, torch.arange(8))
     network, by_hand = (GCN(12, 2, generator=torch.Generator().manual_seed(0)) for _ in range(2))
     outcome = Trainer(network, tensors, torch.arange(0), 7).run(Phase("base", 10, 0.05, 0.01, "last"), objective)
     optimizer = torch.optim.Adam(by_hand.parameters(), lr=0.05, weight_decay=0.01)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from lcgnn.compute.sparse import GraphTensors, SelectedRows
+from lcgnn.compute.placement.whole import GraphTensors
+from lcgnn.compute.sparse import SelectedRows
 from lcgnn.consistency import safe_log
 from lcgnn.graph import Graph
 from lcgnn.training.objectives import AdjacencyAggregation
@@ -31,7 +32,7 @@ def test_selected_rows_are_the_rows_of_the_matrix(tensors: GraphTensors) -> None
 
 def test_aggregation_over_the_edges_has_the_dense_formulas_loss_and_gradient(tensors: GraphTensors) -> None:
     train = torch.tensor([3, 8, 21, 29])
-    objective = AdjacencyAggregation(tensors.labels, train, tensors.adjacency)
+    objective = AdjacencyAggregation(tensors, train)
     logits = torch.randn(30, 3, generator=torch.Generator().manual_seed(1), requires_grad=True)
     aggregated = dense(tensors) @ torch.softmax(logits, dim=1)
     expected = -safe_log(aggregated[train, tensors.labels[train]]).mean()
@@ -42,7 +43,7 @@ def test_aggregation_over_the_edges_has_the_dense_formulas_loss_and_gradient(ten
 
 
 def test_aggregation_over_the_edges_scores_any_nodes(tensors: GraphTensors) -> None:
-    objective = AdjacencyAggregation(tensors.labels, torch.tensor([0]), tensors.adjacency)
+    objective = AdjacencyAggregation(tensors, torch.tensor([0]))
     logits = torch.randn(30, 3, generator=torch.Generator().manual_seed(2))
     aggregated = dense(tensors) @ torch.softmax(logits, dim=1)
     for nodes in (torch.arange(0, 30, 3), torch.arange(1, 30, 3), torch.arange(0, 30, 3)):

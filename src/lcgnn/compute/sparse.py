@@ -19,12 +19,10 @@ from scipy.sparse import csr_array, diags_array, eye_array
 from torch import Tensor
 
 from lcgnn.compute.kernels import fused
-from lcgnn.compute.kernels.attention import Neighbourhood
 from lcgnn.compute.kernels.csr import Entries, as_scipy, csr_tensor, product, transposed_product
 from lcgnn.compute.kernels.dropout import Dropout
 from lcgnn.compute.kernels.dropped import dropped_dense_product, dropped_entries
 from lcgnn.errors import DataError
-from lcgnn.graph import Graph
 
 with warnings.catch_warnings():
     # torch says so once per process, at the first read-only array; this is that one. Nothing here writes to any.
@@ -168,78 +166,9 @@ class SelectedRows:
         cut = csr_array(chosen[:, used])
         return cls(torch.from_numpy(used.astype(np.int64)).to(rows.device), SparseMatrix.of(cut, rows.device))
 
-
-class GraphTensors:
-    """A graph as the models see it on a device; each form is made on first use and kept.
-
-    Args:
-        graph: The graph.
-        device: Where the tensors live.
-    """
-
-    def __init__(self, graph: Graph, device: torch.device | str = "cpu") -> None:
-        self.graph = graph
-        self.device = torch.device(device)
-
-    @property
-    def num_nodes(self) -> int:
-        return self.graph.num_nodes
-
-    @property
-    def num_features(self) -> int:
-        return self.graph.num_features
-
-    @property
-    def num_classes(self) -> int:
-        return self.graph.num_classes
-
-    def dropout(self, rate: float, key: int) -> Dropout:
-        """Dropout on rows that belong to the nodes."""
-        return Dropout(rate, key)
-
-    @cached_property
-    def features(self) -> SparseMatrix | Tensor:
-        """(N, F) sparse or dense, as the graph holds them."""
-        features = self.graph.features
-        if features is None:
-            raise DataError(
-                f"{self.graph.name} has no node features, which this method needs. "
-                "Use a method that needs none, or add features."
-            )
-        if isinstance(features, csr_array):
-            return SparseMatrix.of(features, self.device)
-        return _as_tensor(features, self.device)
-
-    @cached_property
-    def propagated(self) -> Tensor:
-        """(N, F) the normalised adjacency's product with dense features, which no epoch changes."""
-        assert isinstance(self.features, Tensor)
-        return self.adjacency.product(self.features)
-
-    @cached_property
-    def adjacency(self) -> SparseMatrix:
-        """(N, N) symmetrically normalised adjacency with self-loops."""
-        return SparseMatrix.of(normalized_adjacency(self.graph.adjacency), self.device, symmetric=True)
-
-    @cached_property
-    def neighbourhood(self) -> Neighbourhood:
-        """Every node's neighbours and itself, for attention."""
-        return Neighbourhood(_with_self_loops(self.graph.adjacency), self.device)
-
-    @property
-    def output_adjacency(self) -> SparseMatrix:
-        """The adjacency of the last layer, whose result only has to be right where the logits are read."""
-        return self.adjacency
-
-    @property
-    def output_neighbourhood(self) -> Neighbourhood:
-        """The neighbourhood of the last layer, whose result only has to be right where the logits are read."""
-        return self.neighbourhood
-
-    @cached_property
-    def labels(self) -> Tensor:
-        """(N,) with -1 where unknown."""
-        return torch.tensor(self.graph.labels, device=self.device)
+    def softmax_product(self, logits: Tensor) -> Tensor:
+        """(rows, C) the product with the softmax of logits (N, C), of which only the columns' rows are read."""
+        return self.matrix @ torch.softmax(logits.index_select(0, self.columns), dim=1)
 
 
 def dropped_product(features: SparseMatrix | Tensor, weight: Tensor, dropout: Dropout) -> Tensor:
@@ -253,7 +182,7 @@ def dropped_product(features: SparseMatrix | Tensor, weight: Tensor, dropout: Dr
 
 def normalized_adjacency(adjacency: csr_array) -> csr_array:
     r""":math:`D^{-1/2} (A + I) D^{-1/2}` as in GCN; a self-loop that is there keeps its weight."""
-    looped = _with_self_loops(adjacency)
+    looped = with_self_loops(adjacency)
     scale = 1.0 / np.sqrt(np.asarray(looped.sum(axis=1), dtype=np.float64).ravel())
     values = np.repeat(scale, np.diff(looped.indptr))
     values *= looped.data
@@ -261,7 +190,8 @@ def normalized_adjacency(adjacency: csr_array) -> csr_array:
     return csr_array((values.astype(np.float32), looped.indices, looped.indptr), shape=looped.shape)
 
 
-def _with_self_loops(adjacency: csr_array) -> csr_array:
+def with_self_loops(adjacency: csr_array) -> csr_array:
+    """The adjacency with a self-loop of weight 1 where there is none."""
     missing = (adjacency.diagonal() == 0).astype(np.float32)
     looped = csr_array(adjacency + diags_array(missing) @ eye_array(adjacency.shape[0], format="csr"))
     looped.eliminate_zeros()
@@ -274,14 +204,14 @@ def as_csr_tensor(matrix: csr_array, device: torch.device) -> Tensor:
     if matrix.nnz > np.iinfo(np.int32).max:
         raise DataError(f"A matrix with {matrix.nnz} entries is too large for 32-bit indices.")
     return csr_tensor(
-        _as_tensor(matrix.indptr.astype(np.int32, copy=False), device),
-        _as_tensor(matrix.indices.astype(np.int32, copy=False), device),
-        _as_tensor(matrix.data, device),
+        as_tensor(matrix.indptr.astype(np.int32, copy=False), device),
+        as_tensor(matrix.indices.astype(np.int32, copy=False), device),
+        as_tensor(matrix.data, device),
         matrix.shape,
     )
 
 
-def _as_tensor(array: NDArray[Any], device: torch.device) -> Tensor:
+def as_tensor(array: NDArray[Any], device: torch.device) -> Tensor:
     """A tensor over the array's own memory where that is possible; it must not be written to."""
     return torch.from_numpy(array).to(device)
 

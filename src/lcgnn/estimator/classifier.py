@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -20,8 +21,10 @@ from lcgnn.estimator.storage import Fitted, load_fitted, save_fitted
 from lcgnn.features.encoding import Encoding
 from lcgnn.features.scaling import Scaling, ScalingKind, checksum
 from lcgnn.graph import UNLABELLED, Features, Graph
-from lcgnn.methods import Context, Method, create, entries
+from lcgnn.methods import Context, Method, create, entries, module_method
+from lcgnn.methods.checks import check_settings
 from lcgnn.methods.lc import TwoPhase
+from lcgnn.networks.module import ModuleFactory
 from lcgnn.runs.model import TrainedModel
 from lcgnn.sources.frames import is_frame, table_of
 from lcgnn.sources.in_memory import all_labels, class_labels, graph_of, has_label
@@ -42,7 +45,10 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     rows that are similar: ``fit(X, y, adjacency=sklearn.neighbors.kneighbors_graph(X, 10))``.
 
     Args:
-        base: The network: "gcn", "gat", "sgc", "mlp", "cheby", "monet", or one that was registered.
+        base: The network: "gcn", "gat", "sgc", "mlp", "cheby", "monet", or one that was registered; or a function
+            of the number of features and of classes that makes a torch module, such as one of PyTorch Geometric's
+            (see ``lcgnn.methods.module_method``); or a method with a network, whose settings hold where no others
+            are given here.
         label_consistency: Whether to train it on with label consistency (LC-GNN), or leave it alone.
         consistency_weight: Weight of the regularisation loss (the paper's lambda). For this and the next six, None
             takes the base's own.
@@ -71,7 +77,7 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        base: str = "gcn",
+        base: str | ModuleFactory | TwoPhase = "gcn",
         *,
         label_consistency: bool = True,
         consistency_weight: float | None = None,
@@ -177,6 +183,11 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def save(self, path: str | Path) -> None:
         """Write the fitted classifier to a file, as safetensors with a description in JSON, without pickle."""
         check_is_fitted(self)
+        if not isinstance(self.base, str):
+            raise OutputError(
+                f"{path}: a file names its base, and this base is a {type(self.base).__name__}. Register it "
+                "(lcgnn.methods.register_module) and fit again with base='its name'."
+            )
         save_fitted(Path(path), self._fitted, {**self.get_params(deep=False), "random_state": None})
 
     @classmethod
@@ -207,12 +218,20 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _method(self) -> tuple[str, Method]:
         """The method that the parameters describe, and its name."""
-        if self.base not in base_names():
-            raise ConfigError(f"base is {self.base!r}; it can be {', '.join(base_names())}.")
-        name = f"lc-{self.base}" if self.label_consistency else self.base
         given = {name: getattr(self, name) for name in _SETTINGS if getattr(self, name) is not None}
         keeps_last = {} if self.validation_fraction else {"selection": "last"}
-        return name, create(name, **{**keeps_last, **given, **(self.settings or {})})
+        settings = {**keeps_last, **given, **(self.settings or {})}
+        if isinstance(self.base, str):
+            if self.base not in base_names():
+                raise ConfigError(f"base is {self.base!r}; it can be {', '.join(base_names())}.")
+            name = f"lc-{self.base}" if self.label_consistency else self.base
+            return name, create(name, **settings)
+        name = "lc-module" if self.label_consistency else "module"
+        settings["aggregation"] = "consistency" if self.label_consistency else None
+        if not isinstance(self.base, TwoPhase):
+            return name, module_method(self.base, name=name, **settings)
+        check_settings("base", type(self.base), settings)
+        return name, dataclasses.replace(self.base, **settings)
 
     def _fit_features(self, X: Any) -> tuple[Features, Encoding | Scaling, list[str]]:
         """The features of rows to train on, how they were made, and what there is to say of the columns."""

@@ -4,8 +4,22 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from lcgnn.methods.base import Context, Fit, Method, Stage, create, entries, entry, register, setting
+from lcgnn.methods.module import ModuleMethod, module_method, register_module
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")
 
-__all__ = ["Context", "Fit", "Method", "Stage", "create", "entries", "entry", "register", "setting"]
+__all__ = [
+    "Context",
+    "Fit",
+    "Method",
+    "ModuleMethod",
+    "Stage",
+    "create",
+    "entries",
+    "entry",
+    "module_method",
+    "register",
+    "register_module",
+    "setting",
+]

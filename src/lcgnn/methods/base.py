@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lcgnn.compute.placement.ranks import ALONE, Ranks
+from lcgnn.compute.placement.base import Kind
 from lcgnn.errors import ConfigError
 from lcgnn.files import read_toml
 from lcgnn.graph import Graph, Split
@@ -70,7 +70,6 @@ class Context:
         checkpoint: Saves the state every so often; a fit that finds its own state continues from it.
         first_phase: Keeps the state after the first of several phases, for fits that have it in common.
         progress: Called after every epoch.
-        ranks: The processes that hold the rest of the graph.
         parts: Above 1, hold only one of so many parts of the graph in memory at a time.
     """
 
@@ -78,7 +77,6 @@ class Context:
     checkpoint: CheckpointFile | None = None
     first_phase: CheckpointFile | None = None
     progress: Callable[[Progress], None] | None = None
-    ranks: Ranks = ALONE
     parts: int = 1
 
 
@@ -93,9 +91,19 @@ class Method(ABC):
     """Whether every seed gives the same result, so that one run says it all."""
 
     @property
+    def own_name(self) -> str:
+        """What to call a method that is not registered."""
+        return type(self).__name__.lower()
+
+    @property
     def inductive(self) -> bool:
         """Whether what was fitted also classifies nodes that were not there: ``apply`` is for these methods."""
         return False
+
+    @property
+    def placements(self) -> frozenset[Kind]:
+        """Where the rows may live of a graph that the method is fitted to."""
+        return frozenset({"whole"})
 
     @abstractmethod
     def fit(self, graph: Graph, split: Split, seed: int = 0, context: Context | None = None) -> Fit:
@@ -169,19 +177,26 @@ def entry(name: str) -> Entry:
         # Of names that are equally near, the one with the same letters is meant.
         near.sort(key=lambda other: sorted(other) != sorted(name.lower()))
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise ConfigError(f"There is no method {name!r}.{hint} 'lcgnn methods' lists all of them.")
+        raise ConfigError(
+            f"There is no method {name!r}.{hint} 'lcgnn methods' lists all of them; one of your own has to be "
+            "registered first."
+        )
     return _REGISTRY[name]
+
+
+def name_of(method: Method) -> str:
+    """The registered name that says most about a method with these settings, or its own where it has none."""
+    named = [
+        (len(item.preset), item.name)
+        for item in entries()
+        if item.method is type(method) and all(getattr(method, key) == value for key, value in item.preset.items())
+    ]
+    return max(named)[1] if named else method.own_name
 
 
 def create(name: str, dataset: str | None = None, **settings: Any) -> Method:
     """The method of that name: the dataset's defaults, over them its preset, over both the given settings."""
     found = entry(name)
-    known = settings_of(found.method)
-    for key in settings:
-        if key not in known:
-            near = difflib.get_close_matches(key, known, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else f" It has: {', '.join(known)}."
-            raise ConfigError(f"{name} has no setting {key!r}.{hint}")
     defaults = dataset_defaults().get(found.family, {}).get((dataset or "").lower(), {})
     chosen = {**defaults, **found.preset, **settings}
     check_settings(name, found.method, chosen)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import math
 from collections.abc import Mapping
 from numbers import Integral, Real
@@ -15,7 +16,8 @@ _WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: 
 
 
 def check_settings(name: str, method: type[Any], settings: Mapping[str, Any]) -> None:
-    """Raise ConfigError for a setting of another type than its field's, or outside the range that it declares."""
+    """Raise ConfigError for a setting that is not there, of another type than its field's, or out of its range."""
+    _check_known(name, [field.name for field in dataclasses.fields(method)], settings)
     kinds = _kinds(method)
     for field in dataclasses.fields(method):
         if field.name not in settings:
@@ -25,6 +27,14 @@ def check_settings(name: str, method: type[Any], settings: Mapping[str, Any]) ->
             raise ConfigError(f"{name}: {field.name} is {value!r}; it must be {_in_words(kind)}.")
         if value is not None:
             _check_range(name, field, value)
+
+
+def _check_known(name: str, known: list[str], settings: Mapping[str, Any]) -> None:
+    for key in settings:
+        if key not in known:
+            near = difflib.get_close_matches(key, known, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else f" It has: {', '.join(known)}."
+            raise ConfigError(f"{name} has no setting {key!r}.{hint}")
 
 
 def _kinds(method: type[Any]) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 
@@ -19,8 +18,6 @@ class GATMethod(TwoPhase):
 
     The learning rate is the paper's 0.005; the authors' code uses 0.01 (see ``defaults.toml``).
     """
-
-    by_ranks: ClassVar[bool] = True
 
     base_epochs: int = setting(1000, "Epochs of the first phase.")
     base_stop_window: int = setting(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 
@@ -16,8 +15,6 @@ from lcgnn.networks.gcn import GCN
 @dataclass(frozen=True)
 class GCNMethod(TwoPhase):
     """Two graph convolutions of 16 hidden units, dropout 0.5 on the hidden layer."""
-
-    by_ranks: ClassVar[bool] = True
 
     hidden: int = setting(16, "Width of the hidden layer.", at_least=1)
     dropout: float = setting(0.5, "Dropout rate on the hidden layer.", at_least=0, below=1)

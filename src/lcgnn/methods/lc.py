@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lcgnn.compute.device import resolve_device
+from lcgnn.compute.placement.base import Kind, Placement
 from lcgnn.compute.placement.in_turn import PartwiseTensors
-from lcgnn.compute.placement.ranks import PartsInTurn
-from lcgnn.compute.sparse import GraphTensors
-from lcgnn.consistency import Reduction, aggregate, agreement
+from lcgnn.compute.placement.whole import GraphTensors
+from lcgnn.consistency import Reduction, aggregate
 from lcgnn.errors import ConfigError
 from lcgnn.graph import Graph, Split
 from lcgnn.methods.base import Context, Fit, Method, MethodClass, register, setting
 from lcgnn.methods.phases import fit_in_phases, fitted_logits, nodes_on
+from lcgnn.methods.placements import check_placement
 from lcgnn.networks.network import Network
 from lcgnn.training.loop import Phase, Selection
 from lcgnn.training.objectives import AdjacencyAggregation, CrossEntropy, LabelConsistencyObjective, Objective
@@ -57,9 +58,6 @@ class TwoPhase(Method):
     learning_rate: float = setting(0.01, "Adam's learning rate.", at_least=0)
     weight_decay: float = setting(5e-4, "L2 penalty on all parameters.", at_least=0)
 
-    by_ranks: ClassVar[bool] = False
-    """Whether the network can be trained on a part of a graph, with the boundary rows fetched from others."""
-
     def __post_init__(self) -> None:
         # Both check their settings, before any work starts.
         self.base_phase()
@@ -74,27 +72,32 @@ class TwoPhase(Method):
     def fit(self, graph: Graph, split: Split, seed: int = 0, context: Context | None = None) -> Fit:
         context = context or Context()
         split.check(graph)
+        tensors: GraphTensors | PartwiseTensors
         if context.parts == 1:
             tensors = GraphTensors(graph, resolve_device(context.device))
         else:
             tensors = PartwiseTensors(graph, context.parts)
-            context = replace(context, ranks=PartsInTurn())
         train, validation = nodes_on(tensors, split.train), nodes_on(tensors, split.validation)
         return self.fit_tensors(tensors, train, validation, seed, context)
 
-    def fit_tensors(
-        self, graph: GraphTensors, train: Tensor, validation: Tensor, seed: int, context: Context
-    ) -> Fit:
+    def fit_tensors(self, graph: Placement, train: Tensor, validation: Tensor, seed: int, context: Context) -> Fit:
         """Fit to a graph, or to the part of one that this process holds; the stages have the same nodes."""
+        check_placement(self, graph.kind)
         generator = torch.Generator().manual_seed(seed)
         network = self.network(graph.num_features, graph.num_classes, generator).to(graph.device)
         fit = fit_in_phases(network, graph, validation, seed, context, self.phases(graph, train))
-        class_agreement = context.ranks.sum(_agreement(network, graph, fit)).cpu()
+        class_agreement = _agreement(network, graph, fit).cpu()
         return replace(fit, tensors={**fit.tensors, _AGREEMENT: class_agreement})
 
     @property
     def inductive(self) -> bool:
         return True
+
+    @property
+    def placements(self) -> frozenset[Kind]:
+        # What a network's rows may live on does not depend on how many columns they have.
+        of_network = self.network(1, 2, torch.Generator()).placements
+        return of_network & AdjacencyAggregation.runs_on if self.aggregation == "adjacency" else of_network
 
     def apply(self, fitted: Mapping[str, Tensor], graph: Graph, device: str = "auto") -> NDArray[np.float32]:
         """(N, C); with label consistency every node is compared with the nodes that the method was fitted to."""
@@ -136,19 +139,17 @@ class TwoPhase(Method):
         name = _PHASE_NAMES[self.aggregation]
         return Phase(name, self.epochs, self.learning_rate, self.weight_decay, self.selection)
 
-    def phases(self, graph: GraphTensors, train: Tensor) -> list[tuple[Phase, Objective]]:
+    def phases(self, graph: Placement, train: Tensor) -> list[tuple[Phase, Objective]]:
         """What to train, how long and for what."""
-        cross_entropy = CrossEntropy(graph.labels, train)
+        cross_entropy = CrossEntropy(graph, train)
         phases: list[tuple[Phase, Objective]] = [(self.base_phase(), cross_entropy)]
         second = self.second_phase()
         if second is None:
             return phases
         if self.aggregation == "consistency":
-            objective: Objective = LabelConsistencyObjective(
-                graph.labels, train, self.consistency_weight, self.reduction
-            )
+            objective: Objective = LabelConsistencyObjective(graph, train, self.consistency_weight, self.reduction)
         elif self.aggregation == "adjacency":
-            objective = AdjacencyAggregation(graph.labels, train, graph.adjacency)
+            objective = AdjacencyAggregation(graph, train)
         else:
             objective = cross_entropy
         return [*phases, (second, objective)]
@@ -203,8 +204,7 @@ def register_network(name: str, title: str) -> Callable[[MethodClass], MethodCla
 
 
 @torch.no_grad()
-def _agreement(network: Network, graph: GraphTensors, fit: Fit) -> Tensor:
+def _agreement(network: Network, graph: Placement, fit: Fit) -> Tensor:
     """The (C, C) class agreement of the fitted network, which classifies a new node without the old graph."""
-    parameters = {name: value.to(graph.device) for name, value in fit.tensors.items()}
-    logits = torch.func.functional_call(network, parameters, (graph,))
-    return agreement(torch.softmax(logits, dim=1))
+    with network.holding(fit.tensors):
+        return graph.agreement(network(graph))

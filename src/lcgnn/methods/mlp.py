@@ -11,7 +11,6 @@ GCN (see ``defaults.toml``).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 
@@ -25,8 +24,6 @@ from lcgnn.training.loop import Selection
 @dataclass(frozen=True)
 class MLPMethod(TwoPhase):
     """Two layers of 16 hidden units, dropout 0.5 on features and hidden layer."""
-
-    by_ranks: ClassVar[bool] = True
 
     base_selection: Selection = setting("accuracy", "Which epoch of the base to report: accuracy, loss or last.")
     base_stop_window: int = setting(

@@ -9,19 +9,17 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lcgnn.compute.sparse import GraphTensors
-from lcgnn.errors import DataError
+from lcgnn.compute.placement.base import Placement
 from lcgnn.methods.base import Context, Fit, Stage
 from lcgnn.networks.network import Network
 from lcgnn.training.checkpoint import Outcome
 from lcgnn.training.loop import Phase, Trainer
 from lcgnn.training.objectives import Objective
-from lcgnn.training.placed import placed
 
 
 def fit_in_phases(
     network: Network,
-    graph: GraphTensors,
+    graph: Placement,
     validation: Tensor,
     seed: int,
     context: Context,
@@ -36,11 +34,9 @@ def fit_in_phases(
         checkpoint=context.checkpoint,
         first_phase=context.first_phase,
         progress=context.progress,
-        ranks=context.ranks,
     )
     stages = []
-    for phase, local in phases:
-        objective = placed(local, context.ranks)
+    for phase, objective in phases:
         outcome = trainer.run(phase, objective)
         stages.append(_stage(network, graph, outcome, objective))
     parameters = {name: value.cpu() for name, value in outcome.best_state.items()}
@@ -48,24 +44,21 @@ def fit_in_phases(
 
 
 @torch.no_grad()
-def fitted_logits(network: Network, parameters: Mapping[str, Tensor], graph: GraphTensors) -> Tensor:
+def fitted_logits(network: Network, parameters: Mapping[str, Tensor], graph: Placement) -> Tensor:
     """Logits (N, C) of a network with fitted parameters; DataError if they are not a network's of this form."""
-    try:
-        network.load_state_dict(dict(parameters))
-    except RuntimeError as error:
-        raise DataError("The parameters do not fit the method's settings and the number of features.") from error
+    network.load(parameters)
     logits: Tensor = network.to(graph.device)(graph)
     return logits
 
 
-def nodes_on(graph: GraphTensors, nodes: NDArray[np.int64]) -> Tensor:
+def nodes_on(graph: Placement, nodes: NDArray[np.int64]) -> Tensor:
     """Node numbers as a tensor where the graph is."""
     return torch.tensor(nodes, device=graph.device, dtype=torch.int64)
 
 
 @torch.no_grad()
-def _stage(network: Network, graph: GraphTensors, outcome: Outcome, objective: Objective) -> Stage:
+def _stage(network: Network, graph: Placement, outcome: Outcome, objective: Objective) -> Stage:
     """The phase's predictions with its chosen parameters; the network keeps the ones that it has."""
-    logits = torch.func.functional_call(network, outcome.best_state, (graph,))
-    distribution = objective.distribution(logits).cpu().numpy()
+    with network.holding(outcome.best_state):
+        distribution = objective.distribution(network(graph)).cpu().numpy()
     return Stage(outcome.phase, distribution, outcome.history, outcome.best_epoch)

@@ -29,7 +29,8 @@ from scipy.sparse import csr_array
 from torch import Tensor
 
 from lcgnn.compute.device import resolve_device
-from lcgnn.compute.sparse import GraphTensors, SparseMatrix
+from lcgnn.compute.placement.whole import GraphTensors
+from lcgnn.compute.sparse import SparseMatrix
 from lcgnn.errors import ConfigError, DataError
 from lcgnn.graph import Features, Graph, Split
 from lcgnn.methods.base import Context, Fit, Method, register, setting
@@ -37,7 +38,7 @@ from lcgnn.methods.classical import node_features
 from lcgnn.methods.phases import fit_in_phases, nodes_on
 from lcgnn.networks.planetoid import ContextSampler, Planetoid, answers, embed_features
 from lcgnn.training.loop import Phase, Selection
-from lcgnn.training.objectives import Objective, SoftmaxObjective
+from lcgnn.training.objectives import JointCrossEntropy, Objective
 
 
 @register("planetoid", "Features and a graph embedding, trained together (Planetoid-T).", inductive=False)
@@ -88,7 +89,7 @@ class PlanetoidMethod(Method):
         phases: list[tuple[Phase, Objective]] = []
         if self.base_epochs:
             alone = Phase("context", self.base_epochs, self.learning_rate, 0.0, "last")
-            phases.append((alone, PlanetoidObjective(graph.labels, train, 0.0, 1.0)))
+            phases.append((alone, JointCrossEntropy(graph, train, class_weight=0.0)))
         together = Phase(
             "planetoid",
             self.epochs,
@@ -97,7 +98,7 @@ class PlanetoidMethod(Method):
             self.selection,
             decayed=("feature_weight",),
         )
-        phases.append((together, PlanetoidObjective(graph.labels, train, 1.0, self.context_weight)))
+        phases.append((together, JointCrossEntropy(graph, train, extra_weight=self.context_weight)))
         return phases
 
     def _network(self, graph: Graph, split: Split, seed: int) -> Planetoid:
@@ -122,19 +123,6 @@ class PlanetoidMethod(Method):
             dropout=self.dropout,
             generator=torch.Generator().manual_seed(seed),
         )
-
-
-@dataclass(frozen=True, eq=False)
-class PlanetoidObjective(SoftmaxObjective):
-    """Cross-entropy of all three logits of the training nodes, and the context loss of the last column."""
-
-    class_weight: float
-    context_weight: float
-
-    def loss(self, logits: Tensor) -> Tensor:
-        answers = logits[:, :-1].chunk(3, dim=1)
-        classes = torch.stack([self.cross_entropy(answer) for answer in answers]).sum()
-        return self.class_weight * classes + self.context_weight * logits[:, -1].sum()
 
 
 @torch.no_grad()

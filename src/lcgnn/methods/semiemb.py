@@ -27,13 +27,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lcgnn.compute.device import resolve_device
-from lcgnn.compute.sparse import GraphTensors
+from lcgnn.compute.placement.whole import GraphTensors
 from lcgnn.graph import Graph, Split
 from lcgnn.methods.base import Context, Fit, Method, register, setting
 from lcgnn.methods.phases import fit_in_phases, fitted_logits, nodes_on
 from lcgnn.networks.semiemb import NodePairs, SemiEmb
 from lcgnn.training.loop import Phase, Selection
-from lcgnn.training.objectives import SoftmaxObjective
+from lcgnn.training.objectives import JointCrossEntropy
 
 
 @register("semiemb", "Semi-supervised embedding: a perceptron whose hidden layer brings neighbours together.")
@@ -63,7 +63,7 @@ class SemiSupervisedEmbedding(Method):
         network = self._network(tensors, graph.num_classes, torch.Generator().manual_seed(seed))
         phase = Phase("embedding", self.epochs, self.learning_rate, self.weight_decay, self.selection)
         train = nodes_on(tensors, split.train)
-        objective = EmbeddingObjective(tensors.labels, train, self.embedding_weight)
+        objective = JointCrossEntropy(tensors, train, extra_weight=self.embedding_weight)
         return fit_in_phases(
             network, tensors, nodes_on(tensors, split.validation), seed, context, [(phase, objective)]
         )
@@ -79,22 +79,12 @@ class SemiSupervisedEmbedding(Method):
 
     def _network(self, graph: GraphTensors, num_classes: int, generator: torch.Generator) -> SemiEmb:
         return SemiEmb(
-            graph.graph.num_features,
+            graph.num_features,
             num_classes,
-            NodePairs(graph.graph.adjacency, graph.device),
+            NodePairs(graph.links, graph.device),
             hidden=self.hidden,
             dropout=self.dropout,
             input_dropout=self.input_dropout,
             margin=self.margin,
             generator=generator,
         ).to(graph.device)
-
-
-@dataclass(frozen=True, eq=False)
-class EmbeddingObjective(SoftmaxObjective):
-    """Cross-entropy of the logits, plus the weighted embedding loss that follows them in the last column."""
-
-    weight: float
-
-    def loss(self, logits: Tensor) -> Tensor:
-        return self.cross_entropy(logits[:, :-1]) + self.weight * logits[:, -1].sum()

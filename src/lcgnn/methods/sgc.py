@@ -8,7 +8,6 @@ The learning rate is that of Wu et al. (2019), who tune the weight decay for eve
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 
@@ -21,8 +20,6 @@ from lcgnn.networks.sgc import SGC
 @dataclass(frozen=True)
 class SGCMethod(TwoPhase):
     """Two steps of averaging and one linear layer."""
-
-    by_ranks: ClassVar[bool] = True
 
     learning_rate: float = setting(0.2, "Adam's learning rate.")
     weight_decay: float = setting(5e-5, "L2 penalty on all parameters.")

@@ -10,8 +10,9 @@ from scipy.sparse import csr_array, diags_array
 from torch import Tensor, nn
 
 from lcgnn.compute.kernels.activation import activate
-from lcgnn.compute.kernels.dropout import NO_DROPOUT, Dropout
-from lcgnn.compute.sparse import GraphTensors, SparseMatrix, dropped_product
+from lcgnn.compute.kernels.dropout import NO_DROPOUT
+from lcgnn.compute.placement.base import Placement
+from lcgnn.compute.sparse import SparseMatrix, dropped_product
 from lcgnn.networks.forms import kept_with_graph
 from lcgnn.networks.network import Network, glorot
 
@@ -51,15 +52,14 @@ class Cheby(Network):
         self.weight_1 = glorot(order, hidden, num_classes, generator=generator)
         self.bias_1 = nn.Parameter(torch.zeros(num_classes))
 
-    def embed(self, graph: GraphTensors) -> Tensor:
+    def embed(self, graph: Placement) -> Tensor:
         weights = torch.cat(tuple(self.weight_0), dim=1)  # (F, K * H)
         products = dropped_product(graph.features, weights, NO_DROPOUT)
         return chebyshev_sum(scaled_laplacian(graph), products.chunk(len(self.weight_0), dim=1))
 
-    def readout(self, graph: GraphTensors, embedding: Tensor | None, key: int | None) -> Tensor:
+    def readout(self, graph: Placement, embedding: Tensor | None, key: int | None) -> Tensor:
         assert embedding is not None
-        dropout = NO_DROPOUT if key is None else Dropout(self.dropout, key)
-        hidden = activate(embedding, self.bias_0, "relu", dropout)
+        hidden = activate(embedding, self.bias_0, "relu", graph.dropout(self.dropout, key))
         products = [hidden @ weight for weight in self.weight_1]
         return chebyshev_sum(scaled_laplacian(graph), products) + self.bias_1
 
@@ -81,9 +81,9 @@ def chebyshev_sum(matrix: SparseMatrix, terms: Sequence[Tensor]) -> Tensor:
 
 
 @kept_with_graph
-def scaled_laplacian(graph: GraphTensors) -> SparseMatrix:
+def scaled_laplacian(graph: Placement) -> SparseMatrix:
     r"""(N, N) :math:`-D^{-1/2} A D^{-1/2}`, self-loops left out; a node without neighbours has a zero row."""
-    return SparseMatrix.of(_scaled_laplacian(graph.graph.adjacency), graph.device, symmetric=True)
+    return SparseMatrix.of(_scaled_laplacian(graph.links), graph.device, symmetric=True)
 
 
 def _scaled_laplacian(adjacency: csr_array) -> csr_array:

@@ -7,17 +7,17 @@ from functools import wraps
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
-from lcgnn.compute.sparse import GraphTensors
+from lcgnn.compute.placement.base import Placement
 
 Form = TypeVar("Form")
 
 
-def kept_with_graph(make: Callable[[GraphTensors], Form]) -> Callable[[GraphTensors], Form]:
+def kept_with_graph(make: Callable[[Placement], Form]) -> Callable[[Placement], Form]:
     """Remember what a function makes of a graph until the graph is gone; the result must not refer to it."""
-    kept: WeakKeyDictionary[GraphTensors, Form] = WeakKeyDictionary()
+    kept: WeakKeyDictionary[Placement, Form] = WeakKeyDictionary()
 
     @wraps(make)
-    def form(graph: GraphTensors) -> Form:
+    def form(graph: Placement) -> Form:
         if graph not in kept:
             kept[graph] = make(graph)
         return kept[graph]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from lcgnn.compute.kernels.attention import attend
-from lcgnn.compute.kernels.dropout import NO_DROPOUT, Dropout, derive_key
 from lcgnn.compute.kernels.hidden import hidden_layer
-from lcgnn.compute.sparse import GraphTensors, dropped_product
+from lcgnn.compute.placement.base import Kind, Placement
+from lcgnn.compute.sparse import dropped_product
 from lcgnn.networks.network import Network, glorot
 
 
@@ -29,7 +30,7 @@ class GAT(Network):
         generator: Draws the initial weights.
     """
 
-    two_layers: ClassVar[bool] = True
+    runs_on: ClassVar[frozenset[Kind]] = frozenset({"whole", "reached", "on ranks"})
 
     def __init__(
         self,
@@ -54,10 +55,8 @@ class GAT(Network):
         self.target_1 = glorot(output_heads, num_classes, generator=generator)
         self.bias_1 = nn.Parameter(torch.zeros(num_classes))
 
-    def readout(self, graph: GraphTensors, embedding: Tensor | None, key: int | None) -> Tensor:  # noqa: ARG002
-        def dropout(place: str) -> Dropout:
-            return NO_DROPOUT if key is None else graph.dropout(self.dropout, derive_key(key, place))
-
+    def readout(self, graph: Placement, embedding: Tensor | None, key: int | None) -> Tensor:  # noqa: ARG002
+        dropout = partial(graph.dropout, self.dropout, key)
         projected = dropped_product(graph.features, self.weight_0, dropout("input"))
         attended = attend(projected, self.source_0, self.target_0, graph.neighbourhood, dropout("attention 0"))
         hidden = hidden_layer(attended, self.bias_0, self.weight_1, "elu", dropout("hidden"))

@@ -8,11 +8,11 @@ import torch
 from torch import Tensor, nn
 
 from lcgnn.compute.kernels import fused
-from lcgnn.compute.kernels.dropout import NO_DROPOUT, Dropout, derive_key
+from lcgnn.compute.kernels.dropout import NO_DROPOUT, Dropout
 from lcgnn.compute.kernels.hidden import hidden_layer
+from lcgnn.compute.placement.base import EVERYWHERE, Kind, Placement
 from lcgnn.compute.placement.in_turn import PartwiseTensors
-from lcgnn.compute.sparse import GraphTensors, dropped_product
-from lcgnn.errors import ConfigError
+from lcgnn.compute.sparse import dropped_product
 from lcgnn.networks.gcn_partwise import GCNPartwisePasses
 from lcgnn.networks.gcn_passes import GCNPasses
 from lcgnn.networks.network import Network, Passes, glorot
@@ -34,7 +34,7 @@ class GCN(Network):
         generator: Draws the initial weights.
     """
 
-    two_layers: ClassVar[bool] = True
+    runs_on: ClassVar[frozenset[Kind]] = EVERYWHERE
 
     bias_0: Tensor
     bias_1: Tensor
@@ -64,31 +64,28 @@ class GCN(Network):
         else:
             self.register_buffer(name, torch.zeros(width), persistent=False)
 
-    def embed(self, graph: GraphTensors) -> Tensor | None:
+    @property
+    def placements(self) -> frozenset[Kind]:
+        # What is kept of a graph in turn is the propagated features, and dropout on the input comes before that.
+        return self.runs_on - {"in turn"} if self.input_dropout else self.runs_on
+
+    def embed(self, graph: Placement) -> Tensor | None:
         return None if self.input_dropout else self._first_layer(graph, NO_DROPOUT)
 
-    def _first_layer(self, graph: GraphTensors, dropout: Dropout) -> Tensor:
+    def _first_layer(self, graph: Placement, dropout: Dropout) -> Tensor:
         return graph.adjacency @ dropped_product(graph.features, self.weight_0, dropout)
 
-    def readout(self, graph: GraphTensors, embedding: Tensor | None, key: int | None) -> Tensor:
+    def readout(self, graph: Placement, embedding: Tensor | None, key: int | None) -> Tensor:
         if embedding is None:
-            on_input = NO_DROPOUT if key is None else graph.dropout(self.input_dropout, derive_key(key, "input"))
-            embedding = self._first_layer(graph, on_input)
-        dropout = NO_DROPOUT if key is None else graph.dropout(self.dropout, key)
+            embedding = self._first_layer(graph, graph.dropout(self.input_dropout, key, "input"))
+        dropout = graph.dropout(self.dropout, key)
         projected = hidden_layer(embedding, self.bias_0, self.weight_1, "relu", dropout)
         return graph.output_adjacency.product_plus(projected, self.bias_1)
 
-    def forward(self, graph: GraphTensors, key: int | None = None) -> Tensor:
-        if not isinstance(graph, PartwiseTensors):
-            return super().forward(graph, key)
-        passes = self.passes(graph)
-        return passes.validate() if key is None else passes.train(key)
-
-    def passes(self, graph: GraphTensors) -> Passes:
-        if isinstance(graph, PartwiseTensors):
-            if self.input_dropout:
-                raise ConfigError("A GCN with dropout on its input needs the whole graph. Train it without parts.")
-            return GCNPartwisePasses(self, graph)
+    def passes(self, graph: Placement) -> Passes:
         trained = all(bias.requires_grad for bias in (self.bias_0, self.bias_1))
-        plain = not self.input_dropout and trained
+        plain = graph.kind != "in turn" and not self.input_dropout and trained
         return GCNPasses(self, graph) if plain and fused(self.weight_0) else super().passes(graph)
+
+    def passes_in_turn(self, graph: PartwiseTensors) -> Passes:
+        return super().passes_in_turn(graph) if self.input_dropout else GCNPartwisePasses(self, graph)

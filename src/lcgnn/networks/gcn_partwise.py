@@ -10,7 +10,7 @@ from torch import Tensor
 from lcgnn.compute.kernels.dropout import NO_DROPOUT, Dropout
 from lcgnn.compute.kernels.hidden import hidden_layer
 from lcgnn.compute.placement.in_turn import GraphPart, PartwiseTensors, disk_tensor
-from lcgnn.networks.network import Passes
+from lcgnn.networks.network import Passes, TrainingOutput
 
 if TYPE_CHECKING:
     from lcgnn.networks.gcn import GCN
@@ -41,9 +41,9 @@ class GCNPartwisePasses(Passes):
     def validate(self) -> Tensor:
         return self._logits(NO_DROPOUT)
 
-    def train(self, key: int) -> Tensor:
+    def train(self, key: int) -> TrainingOutput:
         self.dropout = self.graph.dropout(self.gcn.dropout, key)
-        return self._logits(self.dropout)
+        return TrainingOutput(self._logits(self.dropout))
 
     @torch.no_grad()
     def _logits(self, dropout: Dropout) -> Tensor:
@@ -59,7 +59,7 @@ class GCNPartwisePasses(Passes):
         embedding = self.propagated[part.nodes] @ gcn.weight_0
         return hidden_layer(embedding, gcn.bias_0, gcn.weight_1, "relu", part.dropout(dropout))
 
-    def backward(self, gradient: Tensor) -> None:
+    def backward(self, gradient: Tensor, *further: Tensor) -> None:  # noqa: ARG002
         for part in self.parts:
             self._projected(part, self.dropout).backward(part.product(gradient))  # type: ignore[no-untyped-call]
         self.gcn.bias_1.grad = torch.stack([gradient[part.nodes].sum(dim=0) for part in self.parts]).sum(dim=0)

@@ -10,8 +10,9 @@ from torch import Tensor
 from lcgnn.compute.kernels import activation, dense
 from lcgnn.compute.kernels.backend import constant
 from lcgnn.compute.kernels.dropout import NO_DROPOUT, Dropout
-from lcgnn.compute.sparse import GraphTensors, SparseMatrix
-from lcgnn.networks.network import Passes
+from lcgnn.compute.placement.base import Placement
+from lcgnn.compute.sparse import SparseMatrix
+from lcgnn.networks.network import Passes, TrainingOutput
 
 if TYPE_CHECKING:
     from lcgnn.networks.gcn import GCN
@@ -28,7 +29,7 @@ class GCNPasses(Passes):
         graph: What it runs on.
     """
 
-    def __init__(self, network: GCN, graph: GraphTensors) -> None:
+    def __init__(self, network: GCN, graph: Placement) -> None:
         super().__init__(network, graph)
         self.adjacency = graph.output_adjacency
         sparse = isinstance(graph.features, SparseMatrix)
@@ -51,9 +52,9 @@ class GCNPasses(Passes):
     def validate(self) -> Tensor:
         return self._readout(NO_DROPOUT)
 
-    def train(self, key: int) -> Tensor:
+    def train(self, key: int) -> TrainingOutput:
         self.dropout = self.graph.dropout(self.rate, key)
-        return self._readout(self.dropout)
+        return TrainingOutput(self._readout(self.dropout))
 
     def _readout(self, dropout: Dropout) -> Tensor:
         assert self.embedding is not None
@@ -69,7 +70,7 @@ class GCNPasses(Passes):
         dense.add_bias(self.classes, logits.numpy(), self.bias_1)
         return logits
 
-    def backward(self, gradient: Tensor) -> None:
+    def backward(self, gradient: Tensor, *further: Tensor) -> None:  # noqa: ARG002
         grad_projected = self.adjacency.transposed_product(gradient)
         grad_hidden = grad_projected @ self.weight_1.T
         activation.backward(
@@ -102,7 +103,7 @@ class _FirstLayer(Protocol):
 class _Convolution:
     """A (X W) for sparse features."""
 
-    def __init__(self, graph: GraphTensors) -> None:
+    def __init__(self, graph: Placement) -> None:
         assert isinstance(graph.features, SparseMatrix)
         self.features, self.adjacency = graph.features, graph.adjacency
 
@@ -116,7 +117,7 @@ class _Convolution:
 class _Propagated:
     """(A X) W for dense features, A X kept."""
 
-    def __init__(self, graph: GraphTensors) -> None:
+    def __init__(self, graph: Placement) -> None:
         self.propagated = graph.propagated
 
     def product(self, weight: Tensor) -> Tensor:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import torch
 from torch import Tensor, nn
 
 from lcgnn.compute.kernels.activation import activate
-from lcgnn.compute.kernels.dropout import NO_DROPOUT, Dropout, derive_key
-from lcgnn.compute.sparse import GraphTensors, dropped_product
+from lcgnn.compute.kernels.dropout import NO_DROPOUT, Dropout
+from lcgnn.compute.placement.base import Kind, Placement
+from lcgnn.compute.sparse import dropped_product
 from lcgnn.networks.network import Network, glorot
 
 
@@ -22,6 +25,8 @@ class MLP(Network):
         input_dropout: Rate on the features; at 0 training and validation share the first product.
         generator: Draws the initial weights.
     """
+
+    runs_on: ClassVar[frozenset[Kind]] = frozenset({"whole", "on ranks"})
 
     def __init__(
         self,
@@ -41,17 +46,14 @@ class MLP(Network):
         self.weight_1 = glorot(hidden, num_classes, generator=generator)
         self.bias_1 = nn.Parameter(torch.zeros(num_classes))
 
-    def embed(self, graph: GraphTensors) -> Tensor | None:
+    def embed(self, graph: Placement) -> Tensor | None:
         return None if self.input_dropout else self._projected(graph, NO_DROPOUT)
 
-    def readout(self, graph: GraphTensors, embedding: Tensor | None, key: int | None) -> Tensor:
-        def dropout(place: str, rate: float) -> Dropout:
-            return NO_DROPOUT if key is None else graph.dropout(rate, derive_key(key, place))
-
+    def readout(self, graph: Placement, embedding: Tensor | None, key: int | None) -> Tensor:
         if embedding is None:
-            embedding = self._projected(graph, dropout("input", self.input_dropout))
-        hidden = activate(embedding, self.bias_0, "relu", dropout("hidden", self.dropout))
+            embedding = self._projected(graph, graph.dropout(self.input_dropout, key, "input"))
+        hidden = activate(embedding, self.bias_0, "relu", graph.dropout(self.dropout, key, "hidden"))
         return hidden @ self.weight_1 + self.bias_1
 
-    def _projected(self, graph: GraphTensors, dropout: Dropout) -> Tensor:
+    def _projected(self, graph: Placement, dropout: Dropout) -> Tensor:
         return dropped_product(graph.features, self.weight_0, dropout)

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 from lcgnn.compute.kernels.activation import activate
 from lcgnn.compute.kernels.csr import csr_tensor
-from lcgnn.compute.kernels.dropout import NO_DROPOUT, Dropout, derive_key
-from lcgnn.compute.sparse import GraphTensors, dropped_product
+from lcgnn.compute.placement.base import Placement
+from lcgnn.compute.sparse import dropped_product
 from lcgnn.networks.forms import kept_with_graph
 from lcgnn.networks.network import Network, glorot
 
@@ -59,13 +59,11 @@ class MoNet(Network):
         self.layer_0 = GaussianMixture(num_features, hidden, kernels, generator)
         self.layer_1 = GaussianMixture(hidden, num_classes, kernels, generator)
 
-    def readout(self, graph: GraphTensors, embedding: Tensor | None, key: int | None) -> Tensor:  # noqa: ARG002
-        def dropout(place: str) -> Dropout:
-            return NO_DROPOUT if key is None else Dropout(self.dropout, derive_key(key, place))
-
+    def readout(self, graph: Placement, embedding: Tensor | None, key: int | None) -> Tensor:  # noqa: ARG002
         neighbours = degree_pairs(graph)
-        products = dropped_product(graph.features, self.layer_0.weight, dropout("input"))
-        hidden = activate(self.layer_0(products, neighbours), self.layer_0.bias, "relu", dropout("hidden"))
+        products = dropped_product(graph.features, self.layer_0.weight, graph.dropout(self.dropout, key, "input"))
+        dropout = graph.dropout(self.dropout, key, "hidden")
+        hidden = activate(self.layer_0(products, neighbours), self.layer_0.bias, "relu", dropout)
         output: Tensor = self.layer_1(hidden @ self.layer_1.weight, neighbours)
         return output + self.layer_1.bias
 
@@ -180,9 +178,9 @@ class DegreePairs:
 
 
 @kept_with_graph
-def degree_pairs(graph: GraphTensors) -> DegreePairs:
+def degree_pairs(graph: Placement) -> DegreePairs:
     """The pairs of a graph with their degrees, edge weights left aside."""
-    adjacency = csr_array(graph.graph.adjacency + eye_array(graph.num_nodes, format="csr"))
+    adjacency = csr_array(graph.links + eye_array(graph.num_nodes, format="csr"))
     adjacency.sort_indices()
     degree = np.diff(adjacency.indptr)
     ends = np.stack([np.repeat(degree, degree), degree[adjacency.indices]], axis=1)

@@ -4,43 +4,113 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
+from lcgnn.compute.placement.base import Kind, Placement
 from lcgnn.compute.placement.in_turn import PartwiseTensors
-from lcgnn.compute.sparse import GraphTensors
-from lcgnn.errors import ConfigError
+from lcgnn.errors import DataError
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingOutput:
+    """What a training pass gives.
+
+    Args:
+        logits: (N, C).
+        further_logits: More answers (N, C), which are trained for the same as the logits but not reported.
+        extra_loss: A scalar of the network's own that is added to the objective's loss, with the objective's
+            ``extra_weight``.
+    """
+
+    logits: Tensor
+    further_logits: tuple[Tensor, ...] = ()
+    extra_loss: Tensor | None = None
+
+    @property
+    def answers(self) -> tuple[Tensor, ...]:
+        """All logits."""
+        return (self.logits, *self.further_logits)
 
 
 class Network(nn.Module, ABC):
     """A graph in, logits (N, C) out, in two steps so that training and validation can share the first.
 
-    Randomness comes in only through ``key``: the same key gives the same dropout masks, None gives none.
+    Randomness comes in only through ``key``: the same key gives the same dropout masks, None gives none. Dropout
+    comes from the graph (``graph.dropout``), which knows the rows' numbers wherever they live.
     """
 
-    two_layers: ClassVar[bool] = False
-    """Whether a node's logits depend on nodes at most two edges away, and the last of the two layers goes by the
-    graph's ``output_adjacency`` or ``output_neighbourhood``: then a phase may compute only what it reads."""
+    runs_on: ClassVar[frozenset[Kind]] = frozenset({"whole"})
+    """Where the rows may live that the network is trained on. Whoever names "reached" promises that a node's
+    logits depend on nodes at most two edges away, and that the last of two layers goes by the graph's
+    ``output_adjacency`` or ``output_neighbourhood``: then a phase may compute only what it reads."""
 
-    def embed(self, graph: GraphTensors) -> Tensor | None:  # noqa: ARG002
+    @property
+    def placements(self) -> frozenset[Kind]:
+        """The same with the network's settings taken into account."""
+        return self.runs_on
+
+    def embed(self, graph: Placement) -> Tensor | None:  # noqa: ARG002
         """The part of the forward pass without any dropout; None if there is none worth sharing."""
         return None
 
     @abstractmethod
-    def readout(self, graph: GraphTensors, embedding: Tensor | None, key: int | None) -> Tensor:
+    def readout(self, graph: Placement, embedding: Tensor | None, key: int | None) -> Tensor:
         """Logits (N, C) from what ``embed`` returned."""
 
-    def forward(self, graph: GraphTensors, key: int | None = None) -> Tensor:
+    def train_pass(self, graph: Placement, embedding: Tensor | None, key: int) -> TrainingOutput:
+        """What is trained: the logits, and for a network with a loss of its own what else there is."""
+        return TrainingOutput(self.readout(graph, embedding, key))
+
+    def forward(self, graph: Placement, key: int | None = None) -> Tensor:
         """Logits (N, C); with a key for training, without one for prediction."""
+        if isinstance(graph, PartwiseTensors):
+            passes = self.passes_in_turn(graph)
+            return passes.validate() if key is None else passes.train(key).logits
         return self.readout(graph, self.embed(graph), key)
 
-    def passes(self, graph: GraphTensors) -> Passes:
+    def passes(self, graph: Placement) -> Passes:
         """How an epoch runs through this network; a network may have a faster way than autograd."""
-        if isinstance(graph, PartwiseTensors):
-            raise ConfigError(f"A {type(self).__name__} needs the whole graph at once. Train it without parts.")
-        return Passes(self, graph)
+        return self.passes_in_turn(graph) if isinstance(graph, PartwiseTensors) else Passes(self, graph)
+
+    def passes_in_turn(self, graph: PartwiseTensors) -> Passes:
+        """How an epoch runs through a graph whose parts are in memory in turn, for networks that say they can."""
+        raise graph.refused(f"What a {type(self).__name__} reads")
+
+    def state(self) -> dict[str, Tensor]:
+        """What is learnt, by name and over the network's own memory: parameters, and buffers that are kept."""
+        learnt: dict[str, Tensor] = dict(self.named_parameters())
+        for name, value in self.state_dict(keep_vars=True).items():
+            if isinstance(value, Tensor) and not isinstance(value, nn.Parameter):
+                learnt[name] = value
+        return {name: value.detach() for name, value in learnt.items()}
+
+    def fits(self, state: Mapping[str, Tensor]) -> bool:
+        """Whether a state is one of a network of this form."""
+        own = self.state()
+        return own.keys() == state.keys() and all(value.shape == state[name].shape for name, value in own.items())
+
+    def load(self, state: Mapping[str, Tensor]) -> None:
+        """Take over what ``state`` gave before; DataError if it is not of a network of this form."""
+        if not self.fits(state):
+            raise DataError("The parameters do not fit the method's settings and the number of features.")
+        for name, value in self.state().items():
+            value.copy_(state[name])
+
+    @contextmanager
+    def holding(self, state: Mapping[str, Tensor]) -> Iterator[None]:
+        """Hold another state for a while, and afterwards the one that it has."""
+        before = {name: value.clone() for name, value in self.state().items()}
+        self.load(state)
+        try:
+            yield
+        finally:
+            self.load(before)
 
 
 class Passes:
@@ -51,10 +121,10 @@ class Passes:
         graph: What it runs on.
     """
 
-    def __init__(self, network: Network, graph: GraphTensors) -> None:
+    def __init__(self, network: Network, graph: Placement) -> None:
         self.network, self.graph = network, graph
         self.embedding: Tensor | None = None
-        self.logits: Tensor | None = None
+        self.output: TrainingOutput | None = None
 
     def begin(self) -> None:
         """Compute what validation and training share, with the parameters as they are now."""
@@ -66,15 +136,23 @@ class Passes:
         embedding = None if self.embedding is None else self.embedding.detach()
         return self.network.readout(self.graph, embedding, None)
 
-    def train(self, key: int) -> Tensor:
-        """Logits (N, C) with dropout."""
-        self.logits = self.network.readout(self.graph, self.embedding, key)
-        return self.logits.detach()
+    def train(self, key: int) -> TrainingOutput:
+        """Logits (N, C) with dropout, and what else is trained; none of it is part of autograd's graph."""
+        self.output = self.network.train_pass(self.graph, self.embedding, key)
+        extra = self.output.extra_loss
+        answers = [logits.detach() for logits in self.output.answers]
+        return TrainingOutput(answers[0], tuple(answers[1:]), None if extra is None else extra.detach())
 
-    def backward(self, gradient: Tensor) -> None:
-        """Set every parameter's gradient, given the gradient (N, C) of the last training logits."""
-        assert self.logits is not None
-        self.logits.backward(gradient)  # type: ignore[no-untyped-call]
+    def backward(self, gradient: Tensor, *further: Tensor) -> None:
+        """Set every parameter's gradient.
+
+        Args:
+            gradient: (N, C) by the last training logits.
+            further: By the further logits, and by the extra loss, if there were such.
+        """
+        assert self.output is not None
+        extra = () if self.output.extra_loss is None else (self.output.extra_loss,)
+        torch.autograd.backward((*self.output.answers, *extra), (gradient, *further))
 
 
 def glorot(*shape: int, generator: torch.Generator) -> nn.Parameter:

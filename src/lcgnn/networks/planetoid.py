@@ -14,8 +14,9 @@ from torch import Tensor, nn
 from lcgnn.compute.kernels.context import Pairs, context_loss
 from lcgnn.compute.kernels.dropout import NO_DROPOUT, Dropout, derive_key
 from lcgnn.compute.kernels.walks import random_walks
-from lcgnn.compute.sparse import GraphTensors, SparseMatrix, dropped_product
-from lcgnn.networks.network import Network, glorot
+from lcgnn.compute.placement.base import Placement
+from lcgnn.compute.sparse import SparseMatrix, dropped_product
+from lcgnn.networks.network import Network, TrainingOutput, glorot
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +98,8 @@ class Planetoid(Network):
     In the transductive form the embedding E is a parameter (N, D) for every node; in the inductive form it is
     :math:`\mathrm{ReLU}(X V)`, so that a node's features alone give its class.
 
-    In training (with a key) the logits are followed by those of the two inner softmax layers, and by one column
-    whose sum is the context loss of a draw of pairs per walk, plus the penalty on embeddings and contexts,
+    In training the logits of the two inner softmax layers are further logits, and the extra loss is the context
+    loss of a draw of pairs per walk, plus the penalty on embeddings and contexts,
     :math:`\lambda / 2N \sum_i |e_i|^2 + |c_i|^2`. Without it the embedding learns the walks by heart.
 
     Args:
@@ -140,16 +141,23 @@ class Planetoid(Network):
         self.weight = glorot(2 * num_classes, num_classes, generator=generator)
         self.bias = nn.Parameter(torch.zeros(num_classes))
 
-    def readout(self, graph: GraphTensors, embedding: Tensor | None, key: int | None) -> Tensor:  # noqa: ARG002
-        dropout = NO_DROPOUT if key is None else Dropout(self.dropout, derive_key(key, "features"))
-        parameters = dict(self.named_parameters())
-        embedded = embed_features(parameters, graph.features) if self.inductive else self.embedding
-        logits = answers(parameters, graph.features, embedded, dropout)
-        if key is None:
-            return logits[0]
+    def readout(self, graph: Placement, embedding: Tensor | None, key: int | None) -> Tensor:  # noqa: ARG002
+        return self._answers(graph, self._embedded(graph), key)[0]
+
+    def train_pass(self, graph: Placement, embedding: Tensor | None, key: int) -> TrainingOutput:  # noqa: ARG002
+        embedded = self._embedded(graph)
+        logits, *further = self._answers(graph, embedded, key)
         loss = context_loss(embedded, self.context, self.sampler.draw(key)) / self.sampler.walks
         squares = embedded.square().sum(dim=1, keepdim=True) + self.context.square().sum(dim=1, keepdim=True)
-        return torch.cat([*logits, (loss + self.penalty / 2 * squares) / graph.num_nodes], dim=1)
+        extra_loss = ((loss + self.penalty / 2 * squares) / graph.num_nodes).sum()
+        return TrainingOutput(logits, tuple(further), extra_loss)
+
+    def _embedded(self, graph: Placement) -> Tensor:
+        return embed_features(dict(self.named_parameters()), graph.features) if self.inductive else self.embedding
+
+    def _answers(self, graph: Placement, embedded: Tensor, key: int | None) -> tuple[Tensor, Tensor, Tensor]:
+        dropout = graph.dropout(self.dropout, key, "features")
+        return answers(dict(self.named_parameters()), graph.features, embedded, dropout)
 
 
 def embed_features(parameters: Mapping[str, Tensor], features: SparseMatrix | Tensor) -> Tensor:

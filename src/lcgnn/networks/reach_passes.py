@@ -7,9 +7,9 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from lcgnn.compute.placement.base import Placement
 from lcgnn.compute.placement.reach import ReachTensors
-from lcgnn.compute.sparse import GraphTensors
-from lcgnn.networks.network import Network, Passes
+from lcgnn.networks.network import Network, Passes, TrainingOutput
 
 # Where training reaches more of the nodes than this, it is worth more that it shares a part with validation on the
 # whole graph.
@@ -17,7 +17,7 @@ _LARGEST_SHARE = 2 / 3
 
 
 def narrowest_passes(
-    network: Network, graph: GraphTensors, trained: Tensor | None, validated: Tensor | None
+    network: Network, graph: Placement, trained: Tensor | None, validated: Tensor | None
 ) -> Passes:
     """Passes over the whole graph, or over what reaches the nodes that are read, where that is less work.
 
@@ -27,7 +27,8 @@ def narrowest_passes(
         trained: (T,) the nodes whose logits the loss reads; None for all.
         validated: (V,) the nodes whose logits validation reads, which may be none; None for all.
     """
-    if not network.two_layers or trained is None or validated is None:
+    narrows = graph.holds_all and "reached" in network.placements
+    if not narrows or trained is None or validated is None:
         return network.passes(graph)
     passes = ReachPasses(network, graph, trained, validated)
     return passes if passes.share <= _LARGEST_SHARE else network.passes(graph)
@@ -39,13 +40,13 @@ class ReachPasses(Passes):
     Training and validation each run on what reaches their own nodes, and share nothing.
 
     Args:
-        network: A network of two layers.
+        network: One that runs on what a few nodes reach.
         graph: The whole graph.
         trained: (T,) the nodes whose logits the loss reads.
         validated: (V,) the nodes whose logits validation reads.
     """
 
-    def __init__(self, network: Network, graph: GraphTensors, trained: Tensor, validated: Tensor) -> None:
+    def __init__(self, network: Network, graph: Placement, trained: Tensor, validated: Tensor) -> None:
         super().__init__(network, graph)
         self._training = _Reached(network, graph, trained)
         self._validation = _Reached(network, graph, validated, backward=False)
@@ -63,19 +64,19 @@ class ReachPasses(Passes):
         passes.begin()
         return self._validation.spread(passes.validate())
 
-    def train(self, key: int) -> Tensor:
+    def train(self, key: int) -> TrainingOutput:
         passes = self._training.passes
         passes.begin()
-        return self._training.spread(passes.train(key))
+        return TrainingOutput(self._training.spread(passes.train(key).logits))
 
-    def backward(self, gradient: Tensor) -> None:
+    def backward(self, gradient: Tensor, *further: Tensor) -> None:  # noqa: ARG002
         self._training.passes.backward(self._training.gather(gradient))
 
 
 class _Reached:
     """Passes over what reaches some nodes, with logits and gradients of the whole graph's shape."""
 
-    def __init__(self, network: Network, whole: GraphTensors, nodes: Tensor, *, backward: bool = True) -> None:
+    def __init__(self, network: Network, whole: Placement, nodes: Tensor, *, backward: bool = True) -> None:
         self.network, self.whole = network, whole
         self.targets = torch.unique(nodes)
         self.graph = ReachTensors(whole, self.targets.cpu().numpy(), backward=backward)

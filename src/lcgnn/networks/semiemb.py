@@ -8,9 +8,10 @@ from scipy.sparse import csr_array, diags_array, eye_array
 from torch import Tensor, nn
 
 from lcgnn.compute.kernels.activation import activate
-from lcgnn.compute.kernels.dropout import NO_DROPOUT, Dropout, derive_key, random_bits
-from lcgnn.compute.sparse import GraphTensors, SparseMatrix, dropped_product
-from lcgnn.networks.network import Network, glorot
+from lcgnn.compute.kernels.dropout import derive_key, random_bits
+from lcgnn.compute.placement.base import Placement
+from lcgnn.compute.sparse import SparseMatrix, dropped_product
+from lcgnn.networks.network import Network, TrainingOutput, glorot
 
 
 class NodePairs:
@@ -56,7 +57,7 @@ class NodePairs:
 class SemiEmb(Network):
     r"""Logits :math:`f(X) W_1 + b_1` of the embedding :math:`f(X) = \mathrm{ReLU}(X W_0 + b_0)`.
 
-    In training (with a key) there is one column more, behind the logits: every node's part of the embedding loss
+    Its extra loss in training is that of the embedding
 
     .. math:: \mathrm{mean}_{(i,j) \in E} |f_i - f_j|^2
               + \mathrm{mean}_{(i,j) \notin E} \max(0, m - |f_i - f_j|)^2
@@ -94,15 +95,20 @@ class SemiEmb(Network):
         self.weight_1 = glorot(hidden, num_classes, generator=generator)
         self.bias_1 = nn.Parameter(torch.zeros(num_classes))
 
-    def readout(self, graph: GraphTensors, embedding: Tensor | None, key: int | None) -> Tensor:  # noqa: ARG002
-        def dropout(place: str, rate: float) -> Dropout:
-            return NO_DROPOUT if key is None else Dropout(rate, derive_key(key, place))
+    def readout(self, graph: Placement, embedding: Tensor | None, key: int | None) -> Tensor:  # noqa: ARG002
+        return self._logits(graph, self._embedding(graph, key), key)
 
-        projected = dropped_product(graph.features, self.weight_0, dropout("input", self.input_dropout))
-        hidden = activate(projected, self.bias_0, "relu")
-        if key is None:
-            return hidden @ self.weight_1 + self.bias_1
-        dropped = hidden * dropout("hidden", self.dropout).mask_like(hidden)
-        logits = dropped @ self.weight_1 + self.bias_1
+    def train_pass(self, graph: Placement, embedding: Tensor | None, key: int) -> TrainingOutput:  # noqa: ARG002
+        hidden = self._embedding(graph, key)
+        logits = self._logits(graph, hidden, key)
         penalty = self.pairs.pull(hidden) + self.pairs.push(hidden, self.margin, derive_key(key, "strangers"))
-        return torch.cat([logits, penalty[:, None]], dim=1)
+        return TrainingOutput(logits, extra_loss=penalty.sum())
+
+    def _embedding(self, graph: Placement, key: int | None) -> Tensor:
+        dropout = graph.dropout(self.input_dropout, key, "input")
+        return activate(dropped_product(graph.features, self.weight_0, dropout), self.bias_0, "relu")
+
+    def _logits(self, graph: Placement, hidden: Tensor, key: int | None) -> Tensor:
+        if key is not None:
+            hidden = hidden * graph.dropout(self.dropout, key, "hidden").mask_like(hidden)
+        return hidden @ self.weight_1 + self.bias_1

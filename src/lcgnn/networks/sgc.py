@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import torch
 from torch import Tensor, nn
 
-from lcgnn.compute.sparse import GraphTensors, SparseMatrix
+from lcgnn.compute.placement.base import Kind, Placement
+from lcgnn.compute.sparse import SparseMatrix
 from lcgnn.networks.forms import kept_with_graph
 from lcgnn.networks.network import Network, glorot
 
@@ -23,13 +26,15 @@ class SGC(Network):
         generator: Draws the initial weights.
     """
 
+    runs_on: ClassVar[frozenset[Kind]] = frozenset({"whole", "on ranks"})
+
     def __init__(self, num_features: int, num_classes: int, *, steps: int = 2, generator: torch.Generator) -> None:
         super().__init__()
         self.steps = steps
         self.weight = glorot(num_features, num_classes, generator=generator)
         self.bias = nn.Parameter(torch.zeros(num_classes))
 
-    def embed(self, graph: GraphTensors) -> Tensor:
+    def embed(self, graph: Placement) -> Tensor:
         """The logits, which have no dropout before them."""
         features = graph.features
         if isinstance(features, SparseMatrix):
@@ -39,7 +44,7 @@ class SGC(Network):
             return projected + self.bias
         return _propagations(graph).of(graph, self.steps) @ self.weight + self.bias
 
-    def readout(self, graph: GraphTensors, embedding: Tensor | None, key: int | None) -> Tensor:  # noqa: ARG002
+    def readout(self, graph: Placement, embedding: Tensor | None, key: int | None) -> Tensor:  # noqa: ARG002
         assert embedding is not None
         return embedding
 
@@ -50,7 +55,7 @@ class _Propagations:
     def __init__(self) -> None:
         self._by_steps: dict[int, Tensor] = {}
 
-    def of(self, graph: GraphTensors, steps: int) -> Tensor:
+    def of(self, graph: Placement, steps: int) -> Tensor:
         if steps not in self._by_steps:
             assert isinstance(graph.features, Tensor)
             propagated = graph.features
@@ -61,5 +66,5 @@ class _Propagations:
 
 
 @kept_with_graph
-def _propagations(graph: GraphTensors) -> _Propagations:  # noqa: ARG001
+def _propagations(graph: Placement) -> _Propagations:  # noqa: ARG001
     return _Propagations()

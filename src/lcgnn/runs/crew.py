@@ -26,11 +26,12 @@ from lcgnn.compute.placement.world import (
     World,
     joined,
 )
-from lcgnn.errors import ConfigError, LCGNNError, RankError
+from lcgnn.errors import LCGNNError, RankError
 from lcgnn.graph import Split
 from lcgnn.methods import Context, Fit, Method, entry
 from lcgnn.methods.base import Stage
 from lcgnn.methods.lc import TwoPhase
+from lcgnn.methods.placements import check_placement
 from lcgnn.runs.records import Communication, MessageCost
 from lcgnn.runs.run import Run
 from lcgnn.sources.parts.files import MANIFEST, Manifest, read_manifest, read_part
@@ -85,10 +86,8 @@ class Crew:
             seed: Of everything random.
             context: Checkpoints and progress, which only this rank sees.
         """
-        if not isinstance(method, TwoPhase) or not method.by_ranks:
-            raise ConfigError(
-                f"{name} cannot train on a graph in parts. gcn, gat, sgc and mlp can, with lc- or without."
-            )
+        check_placement(method, self.tensors.kind)
+        assert isinstance(method, TwoPhase)
         order = {
             "method": name,
             "settings": dataclasses.asdict(method),
@@ -147,7 +146,7 @@ class Crew:
     ) -> Fit:
         """The fit for this rank's nodes."""
         checkpoint = SharedCheckpoint(context.checkpoint, fingerprint, self.world)
-        context = dataclasses.replace(context, checkpoint=checkpoint, ranks=self.world)
+        context = dataclasses.replace(context, checkpoint=checkpoint)
         fit = method.fit_tensors(self.tensors, *nodes, seed, context)
         self._check_together(fit)
         return fit

@@ -18,14 +18,14 @@ from lcgnn.errors import ConfigError, OutputError
 from lcgnn.files import read_json, remove_leftovers, write_json
 from lcgnn.graph import Split
 from lcgnn.methods import Method
-from lcgnn.methods.base import settings_of
-from lcgnn.methods.lc import TwoPhase
+from lcgnn.methods.base import name_of, settings_of
+from lcgnn.methods.placements import check_placement
 from lcgnn.runs.board import Board
 from lcgnn.runs.cross_validation import CrossValidation, plan_cross_validation
 from lcgnn.runs.records import Configuration, Record, UsedSplit
 from lcgnn.runs.run import Manner, ProgressCallback, Run, execute
 from lcgnn.runs.runner import available_cores, run_jobs
-from lcgnn.runs.spec import RunSpec, SplitSpec, fingerprint, name_of
+from lcgnn.runs.spec import RunSpec, SplitSpec, fingerprint
 from lcgnn.sources.loaded import Loaded
 from lcgnn.sources.source import Source
 
@@ -120,9 +120,8 @@ def plan(
     manner = manner or Manner()
     _check_numbers(seeds, workers, manner)
     spec = specified(source, method, settings or {}, split or SplitSpec())
-    spec.create_method()
     resolve_device(manner.device)
-    _check_parts(manner.parts, spec, folds)
+    _check_parts(manner.parts, spec.create_method(), folds)
     if validation is None:
         validation = spec.split.validation or _sensible_validation(Run(spec, loaded))
     spec = dataclasses.replace(spec, split=dataclasses.replace(spec.split, validation=validation))
@@ -165,13 +164,12 @@ def _check_numbers(seeds: int, workers: int | None, manner: Manner) -> None:
         raise ConfigError(f"Predictions can be written as csv or parquet, not {manner.prediction_format!r}.")
 
 
-def _check_parts(parts: int, spec: RunSpec, folds: int | None) -> None:
+def _check_parts(parts: int, method: Method, folds: int | None) -> None:
     if parts == 1:
         return
     if parts < 1:
         raise ConfigError(f"A graph can be cut into 1 part or more, not {parts}.")
-    if not isinstance(spec.create_method(), TwoPhase):
-        raise ConfigError(f"{spec.method} needs the whole graph at once. Train it without parts.")
+    check_placement(method, "in turn")
     if folds:
         raise ConfigError("Accuracy cannot be estimated by folds on a graph in parts. Leave out --folds.")
 

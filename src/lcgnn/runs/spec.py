@@ -112,24 +112,12 @@ class RunSpec:
     @property
     def base(self) -> str:
         """What the stage before the last is called in a table: the network alone."""
-        return entry(self.method).family if self.method in {item.name for item in entries()} else self.method
+        registered = self.method in {item.name for item in entries()}
+        return entry(self.method).family if registered else self.method.removeprefix("lc-")
 
     def create_method(self) -> Method:
         """The method, with a benchmark's own settings where it has some."""
         return self.made or create(self.method, self.source.benchmark, **self.settings)
-
-
-def name_of(method: Method) -> str:
-    """The registered name of a method that was made: the one of its class with the most of its settings preset."""
-    own = dataclasses.asdict(method)
-    fitting = [
-        item
-        for item in entries()
-        if item.method is type(method) and all(own[key] == value for key, value in item.preset.items())
-    ]
-    if not fitting:
-        raise ConfigError(f"{type(method).__name__} has no name. Register it: lcgnn.methods.register")
-    return max(fitting, key=lambda item: len(item.preset)).name
 
 
 def fingerprint(content: Mapping[str, Any]) -> str:

@@ -25,7 +25,7 @@ class Outcome:
     Args:
         phase: Name of the phase.
         best_epoch: The epoch that was kept, counted from 1.
-        best_state: The network's parameters at that epoch.
+        best_state: The network's parameters at that epoch, and the buffers that it keeps, if any.
         history: (epochs, 3) training loss, validation loss, validation accuracy; NaN where not measured.
     """
 
@@ -48,7 +48,7 @@ class Checkpoint:
         finished: Phases that ended.
         epoch: Optimiser steps taken in the phase under way.
         last_loss: Training loss of the last of them.
-        parameters: Of the network.
+        parameters: Of the network, and the buffers that it keeps, if any.
         moments: Of the optimiser, by parameter and moment.
         current: The phase under way.
     """

@@ -18,10 +18,9 @@ from torch import Tensor
 
 from lcgnn.compute.kernels.adam import Adam
 from lcgnn.compute.kernels.dropout import derive_key
-from lcgnn.compute.placement.ranks import ALONE, Ranks
-from lcgnn.compute.sparse import GraphTensors
+from lcgnn.compute.placement.base import Placement
 from lcgnn.errors import ConfigError
-from lcgnn.networks.network import Network
+from lcgnn.networks.network import Network, TrainingOutput
 from lcgnn.networks.reach_passes import narrowest_passes
 from lcgnn.training.checkpoint import Checkpoint, CheckpointFile, Outcome
 from lcgnn.training.objectives import Objective
@@ -82,42 +81,44 @@ class Trainer:
 
     Args:
         network: Trained in place.
-        graph: What it is trained on.
+        graph: What it is trained on; others may hold the rest of it.
         validation: (V,) nodes that choose the epoch; may be empty if every phase keeps the last one.
         seed: Determines all dropout masks.
         checkpoint: Where to save the state every so often, and where to continue from if it is there.
         first_phase: Where to save the state after the first phase, and where to begin from if it is there: for
             runs that differ only in what follows.
         progress: Called after every epoch.
-        ranks: The processes that hold the rest of the graph.
     """
 
     def __init__(
         self,
         network: Network,
-        graph: GraphTensors,
+        graph: Placement,
         validation: Tensor,
         seed: int,
         *,
         checkpoint: CheckpointFile | None = None,
         first_phase: CheckpointFile | None = None,
         progress: Callable[[Progress], None] | None = None,
-        ranks: Ranks = ALONE,
     ) -> None:
         self.network = network
         self.graph = graph
         self.validation = validation
-        self.ranks = ranks
-        self.num_validation = ranks.total(validation.shape[0])
+        self.num_validation = graph.total(validation.shape[0])
         self.seed = seed
         self.seconds = 0.0
         self._progress = progress
         self._checkpoint = checkpoint
         self._first_phase = first_phase
         self._finished: list[Outcome] = []
-        self._resumed = (checkpoint and checkpoint.load()) or (first_phase and first_phase.load())
+        self._resumed = self._saved_in(checkpoint) or self._saved_in(first_phase)
         if self._resumed:
             self.seconds = self._resumed.seconds
+
+    def _saved_in(self, file: CheckpointFile | None) -> Checkpoint | None:
+        """What a file holds of this network; None if it holds nothing, or what is of a network of another form."""
+        saved = file.load() if file else None
+        return saved if saved and self.network.fits(saved.parameters) else None
 
     def run(self, phase: Phase, objective: Objective) -> Outcome:
         """Train until the phase ends; the network is left with the last epoch's parameters."""
@@ -180,12 +181,20 @@ class Loop:
                 self._keep()
             return False
         key = derive_key(self.trainer.seed, self.phase.name, self.epoch)
-        self.last_loss, gradient = self.objective.loss_and_gradient(self.passes.train(key))
-        self.passes.backward(gradient)
-        self.trainer.ranks.sum_gradients(self.parameters.values())
+        self.last_loss, gradients = self._loss_and_gradients(self.passes.train(key))
+        self.passes.backward(*gradients)
+        self.trainer.graph.sum_gradients(self.parameters.values())
         self.optimizer.step()
         self.epoch += 1
         return True
+
+    def _loss_and_gradients(self, output: TrainingOutput) -> tuple[float, list[Tensor]]:
+        """The objective's loss of every answer and the network's extra loss, and the gradient by each of them."""
+        losses, gradients = zip(*map(self.objective.loss_and_gradient, output.answers), strict=True)
+        if output.extra_loss is None:
+            return sum(losses), [*gradients]
+        weight = torch.full_like(output.extra_loss, self.objective.extra_weight)
+        return sum(losses) + (weight * output.extra_loss).item(), [*gradients, weight]
 
     def _record(self) -> None:
         validation_loss = accuracy = float("nan")
@@ -222,7 +231,7 @@ class Loop:
 
     def _keep(self) -> None:
         self.best_epoch = self.epoch
-        self.best_state = {name: value.detach().clone() for name, value in self.parameters.items()}
+        self.best_state = {name: value.clone() for name, value in self.network.state().items()}
 
     def _stops_early(self) -> bool:
         if self.phase.patience and self.watch.stale >= self.phase.patience:
@@ -244,7 +253,7 @@ class Loop:
             finished=self.trainer._finished,
             epoch=self.epoch,
             last_loss=self.last_loss,
-            parameters={name: value.detach() for name, value in self.parameters.items()},
+            parameters=self.network.state(),
             moments=self.optimizer.moments(),
             current=self.outcome(),
         )
@@ -253,8 +262,7 @@ class Loop:
     def restore(self, saved: Checkpoint) -> None:
         """Continue from a checkpoint of this phase as if nothing had happened."""
         self.epoch, self.last_loss = saved.epoch, saved.last_loss
-        for name, parameter in self.parameters.items():
-            parameter.copy_(saved.parameters[name])
+        self.network.load(saved.parameters)
         self.optimizer.restore(saved.epoch, saved.moments)
         self.best_epoch, self.best_state = saved.current.best_epoch, saved.current.best_state
         self.curve = [(row[0], row[1], row[2]) for row in saved.current.history.tolist()]

@@ -1,14 +1,16 @@
 """What a network's logits are trained for: the three ways to get from logits to a label distribution.
 
 An objective turns logits (N, C) into a loss at the training nodes, into scores at any nodes, and into the label
-distribution that is finally reported.
+distribution that is finally reported. Each is written once, over the labelled rows, for rows that live anywhere;
+where all of them are in memory on a CPU a fused kernel gives the same in one pass.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import final
+from functools import cached_property
+from typing import ClassVar, final
 
 import torch
 from torch import Tensor
@@ -19,27 +21,24 @@ from lcgnn.compute.kernels.objective import (
     cross_entropy_gradient,
     cross_entropy_scores,
     label_consistency_gradient,
-    label_consistency_loss,
     label_consistency_scores,
 )
-from lcgnn.compute.sparse import SelectedRows, SparseMatrix
+from lcgnn.compute.placement.base import EVERYWHERE, EdgeRows, Kind, Placement
 from lcgnn.consistency import Reduction
 
 
 class Objective(ABC):
     """The contract between the training loop and what is being optimised."""
 
-    @abstractmethod
-    def loss(self, logits: Tensor) -> Tensor:
-        """What is minimised: a scalar that reads the labels of training nodes only."""
+    runs_on: ClassVar[frozenset[Kind]] = EVERYWHERE
+    """Where the rows may live."""
 
+    extra_weight: float = 1.0
+    """What a network's own extra loss counts beside this one."""
+
+    @abstractmethod
     def loss_and_gradient(self, logits: Tensor) -> tuple[float, Tensor]:
-        """The loss, and its gradient (N, C) by the logits."""
-        leaf = logits.detach().requires_grad_()
-        with torch.enable_grad():
-            loss = self.loss(leaf)
-        (gradient,) = torch.autograd.grad(loss, leaf)
-        return loss.item(), gradient
+        """What is minimised, reading the labels of training nodes only, and its gradient (N, C) by the logits."""
 
     @abstractmethod
     def scores(self, logits: Tensor, nodes: Tensor) -> tuple[float, int]:
@@ -59,21 +58,65 @@ class Objective(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class SoftmaxObjective(Objective):
+class LabelledObjective(Objective):
+    """What all objectives have in common that are about the training nodes of whoever holds some.
+
+    Args:
+        graph: Where the rows live.
+        train: (L,) the training nodes here.
+    """
+
+    graph: Placement
+    train: Tensor
+
+    @cached_property
+    def train_labels(self) -> Tensor:
+        """The labels of everybody's training nodes."""
+        return self.graph.gather(self.graph.labels[self.train], self._counts)
+
+    def gathered(self, rows: Tensor) -> Tensor:
+        """The rows of all training nodes, in the order of ``train_labels``, given the rows of those here."""
+        return self.graph.gather(rows, self._counts)
+
+    @cached_property
+    def _counts(self) -> list[int]:
+        return self.graph.counts(self.train.shape[0])
+
+    def _scores_of(self, distribution: Tensor, nodes: Tensor) -> tuple[float, int]:
+        """The scores of what is said (V, C) of the nodes."""
+        labels = self.graph.labels[nodes]
+        log_likelihood = consistency.safe_log(distribution.gather(1, labels[:, None]).view(-1))
+        return self.graph.scores(log_likelihood, distribution.argmax(dim=1) == labels)
+
+
+class SoftmaxObjective(LabelledObjective):
     """What all objectives have in common whose label distribution is the softmax of the logits."""
 
-    labels: Tensor
-    train: Tensor
+    @abstractmethod
+    def loss(self, logits: Tensor) -> Tensor:
+        """What is minimised: a scalar that reads the labels of training nodes only."""
+
+    def loss_and_gradient(self, logits: Tensor) -> tuple[float, Tensor]:
+        leaf = logits.detach().requires_grad_()
+        with torch.enable_grad():
+            loss = self.loss(leaf)
+        (gradient,) = torch.autograd.grad(loss, leaf)
+        return loss.item(), gradient
 
     def cross_entropy(self, logits: Tensor) -> Tensor:
         """Mean over the training nodes."""
-        return torch.nn.functional.cross_entropy(logits[self.train], self.labels[self.train])
+        return torch.nn.functional.cross_entropy(self.gathered(logits[self.train]), self.train_labels)
 
     def scores(self, logits: Tensor, nodes: Tensor) -> tuple[float, int]:
-        return cross_entropy_scores(logits, self.labels, nodes)
+        labels = self.graph.labels
+        if self.graph.alone and fused(logits):
+            return cross_entropy_scores(logits, labels, nodes)
+        chosen, expected = torch.log_softmax(logits[nodes], dim=1), labels[nodes]
+        log_likelihood = chosen.gather(1, expected[:, None]).view(-1)
+        return self.graph.scores(log_likelihood, chosen.argmax(dim=1) == expected)
 
     def distribution(self, logits: Tensor) -> Tensor:
-        return torch.softmax(logits, dim=1)
+        return self.graph.by_rows(lambda rows: torch.softmax(rows, dim=1), logits)
 
 
 @final
@@ -84,9 +127,13 @@ class CrossEntropy(SoftmaxObjective):
         return self.cross_entropy(logits)
 
     def loss_and_gradient(self, logits: Tensor) -> tuple[float, Tensor]:
-        if not fused(logits):
-            return super().loss_and_gradient(logits)
-        return cross_entropy_gradient(logits, self.labels, self.train)
+        if self.graph.holds_all and fused(logits):
+            return cross_entropy_gradient(logits, self.graph.labels, self.train)
+        own = logits[self.train].detach().requires_grad_()
+        with torch.enable_grad():
+            loss = torch.nn.functional.cross_entropy(self.gathered(own), self.train_labels)
+        (grad_own,) = torch.autograd.grad(loss, own)
+        return loss.item(), self.graph.zeros(logits.shape[1]).index_add_(0, self.train, grad_own)
 
     def loss_reads(self) -> Tensor:
         return self.train
@@ -96,7 +143,23 @@ class CrossEntropy(SoftmaxObjective):
 
 
 @dataclass(frozen=True, eq=False)
-class AdjacencyAggregation(Objective):
+class JointCrossEntropy(SoftmaxObjective):
+    """Cross-entropy of every answer of a network, beside the network's own extra loss.
+
+    Args:
+        class_weight: Of the cross-entropy.
+        extra_weight: Of the extra loss.
+    """
+
+    class_weight: float = 1.0
+    extra_weight: float = 1.0
+
+    def loss(self, logits: Tensor) -> Tensor:
+        return self.class_weight * self.cross_entropy(logits)
+
+
+@dataclass(frozen=True, eq=False)
+class AdjacencyAggregation(LabelledObjective):
     r"""The paper's ablation without label consistency: :math:`\hat Z = \hat A Z`, cross-entropy.
 
     Rows of A-hat do not sum to one, and neither do those of A-hat Z: the loss takes them as they are, as the
@@ -104,65 +167,84 @@ class AdjacencyAggregation(Objective):
     only these and their neighbours are computed.
     """
 
-    labels: Tensor
-    train: Tensor
-    adjacency: SparseMatrix
-    _rows: dict[int, tuple[Tensor, SelectedRows]] = field(default_factory=dict, init=False, repr=False)
+    runs_on: ClassVar[frozenset[Kind]] = frozenset({"whole", "on ranks"})
 
-    def loss(self, logits: Tensor) -> Tensor:
-        return _cross_entropy_of(self._aggregated_at(self.train, logits), self.labels[self.train])
+    _rows: dict[int, tuple[Tensor, EdgeRows]] = field(default_factory=dict, init=False, repr=False)
+
+    def loss_and_gradient(self, logits: Tensor) -> tuple[float, Tensor]:
+        leaf = logits.detach().requires_grad_()
+        with torch.enable_grad():
+            aggregated = self.gathered(self._rows_of(self.train).softmax_product(leaf))
+            every = torch.arange(aggregated.shape[0], device=aggregated.device)
+            loss = consistency.classification_loss(aggregated, self.train_labels, every)
+        (gradient,) = torch.autograd.grad(loss, leaf)
+        return loss.item(), gradient
 
     def scores(self, logits: Tensor, nodes: Tensor) -> tuple[float, int]:
-        aggregated, labels = self._aggregated_at(nodes, logits), self.labels[nodes]
-        loss = _cross_entropy_of(aggregated, labels).item()
-        return loss, int((aggregated.argmax(dim=1) == labels).sum())
+        return self._scores_of(self._rows_of(nodes).softmax_product(logits), nodes)
 
     def distribution(self, logits: Tensor) -> Tensor:
-        return consistency.row_normalize(self.adjacency @ torch.softmax(logits, dim=1))
+        return consistency.row_normalize(self.graph.adjacency @ torch.softmax(logits, dim=1))
 
-    def loss_reads(self) -> Tensor:
+    def loss_reads(self) -> Tensor | None:
         return self._rows_of(self.train).columns
 
-    def scores_read(self, nodes: Tensor) -> Tensor:
+    def scores_read(self, nodes: Tensor) -> Tensor | None:
         return self._rows_of(nodes).columns
 
-    def _rows_of(self, nodes: Tensor) -> SelectedRows:
+    def _rows_of(self, nodes: Tensor) -> EdgeRows:
         if id(nodes) not in self._rows:
             # The nodes are kept as well: as long as they live, no other tensor has their id.
-            self._rows[id(nodes)] = (nodes, SelectedRows.of(self.adjacency.matrix, nodes))
+            self._rows[id(nodes)] = (nodes, self.graph.edge_rows(nodes))
         return self._rows[id(nodes)][1]
-
-    def _aggregated_at(self, nodes: Tensor, logits: Tensor) -> Tensor:
-        """(nodes, C) the rows of A-hat Z."""
-        rows = self._rows_of(nodes)
-        return rows.matrix @ torch.softmax(logits.index_select(0, rows.columns), dim=1)
-
-
-def _cross_entropy_of(distribution: Tensor, labels: Tensor) -> Tensor:
-    every = torch.arange(labels.shape[0], device=labels.device)
-    return consistency.classification_loss(distribution, labels, every)
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class LabelConsistencyObjective(Objective):
-    """The paper's objective: aggregation by agreement, cross-entropy and the pairwise regulariser."""
+class LabelConsistencyObjective(LabelledObjective):
+    """The paper's objective: aggregation by agreement, cross-entropy and the pairwise regulariser.
 
-    labels: Tensor
-    train: Tensor
+    All of it is a matter of the labelled rows and of the (C, C) class agreement of all nodes; what comes back to
+    the other rows is the gradient of that matrix.
+
+    Args:
+        weight: Of the regulariser, the paper's lambda.
+        reduction: Mean or sum over nodes and over pairs.
+    """
+
     weight: float
     reduction: Reduction
 
-    def loss(self, logits: Tensor) -> Tensor:
-        return label_consistency_loss(logits, self.labels, self.train, self.weight, self.reduction)
-
     def loss_and_gradient(self, logits: Tensor) -> tuple[float, Tensor]:
-        if not fused(logits):
-            return super().loss_and_gradient(logits)
-        return label_consistency_gradient(logits, self.labels, self.train, self.weight, self.reduction)
+        if self.graph.holds_all and fused(logits):
+            labels = self.graph.labels
+            return label_consistency_gradient(logits, labels, self.train, self.weight, self.reduction)
+        class_agreement, carry_back = self.graph.class_agreement(logits)
+        class_agreement.requires_grad_()
+        own = logits[self.train].detach().requires_grad_()
+        with torch.enable_grad():
+            loss = self._loss(self.gathered(torch.softmax(own, dim=1)), class_agreement)
+        grad_agreement, grad_own = torch.autograd.grad(loss, (class_agreement, own))
+        return loss.item(), carry_back(grad_agreement).index_add_(0, self.train, grad_own)
+
+    def _loss(self, labelled: Tensor, class_agreement: Tensor) -> Tensor:
+        """From the labelled rows of Z (L, C) and the class agreement of all."""
+        aggregated = consistency.aggregate(labelled, class_agreement)
+        every = torch.arange(labelled.shape[0], device=labelled.device)
+        loss = consistency.classification_loss(aggregated, self.train_labels, every, self.reduction)
+        if self.weight:
+            pairs = consistency.regularization_loss(labelled, self.train_labels, self.reduction)
+            loss = loss + self.weight * pairs
+        return loss
 
     def scores(self, logits: Tensor, nodes: Tensor) -> tuple[float, int]:
-        return label_consistency_scores(logits, self.labels, nodes)
+        if self.graph.holds_all and fused(logits):
+            return label_consistency_scores(logits, self.graph.labels, nodes)
+        class_agreement, _ = self.graph.class_agreement(logits)
+        return self._scores_of(consistency.aggregate(torch.softmax(logits[nodes], dim=1), class_agreement), nodes)
 
     def distribution(self, logits: Tensor) -> Tensor:
-        return consistency.aggregate(torch.softmax(logits, dim=1))
+        class_agreement, _ = self.graph.class_agreement(logits)
+        return self.graph.by_rows(
+            lambda rows: consistency.aggregate(torch.softmax(rows, dim=1), class_agreement), logits
+        )

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from lcgnn.compute.placement.in_turn import PartwiseTensors, disk_tensor
-from lcgnn.compute.sparse import GraphTensors
+from lcgnn.compute.placement.whole import GraphTensors
 from lcgnn.errors import ConfigError, DataError
 from lcgnn.graph import Graph
 from lcgnn.methods import Context, create

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from lcgnn.compute.kernels.dropout import derive_key
 from lcgnn.compute.placement.reach import ReachTensors
-from lcgnn.compute.sparse import GraphTensors
+from lcgnn.compute.placement.whole import GraphTensors
 from lcgnn.graph import Graph
 from lcgnn.networks.gat import GAT
 from lcgnn.networks.gcn import GCN
@@ -53,8 +53,8 @@ def gat() -> GAT:
 
 def objective_of(name: str, graph: GraphTensors, train: torch.Tensor) -> Objective:
     if name == "adjacency":
-        return AdjacencyAggregation(graph.labels, train, graph.adjacency)
-    return CrossEntropy(graph.labels, train)
+        return AdjacencyAggregation(graph, train)
+    return CrossEntropy(graph, train)
 
 
 def epoch(passes, network, objective, validation):
@@ -62,7 +62,7 @@ def epoch(passes, network, objective, validation):
     network.zero_grad()
     passes.begin()
     scores = objective.scores(passes.validate(), validation)
-    loss, gradient = objective.loss_and_gradient(passes.train(derive_key(3, "mask")))
+    loss, gradient = objective.loss_and_gradient(passes.train(derive_key(3, "mask")).logits)
     passes.backward(gradient)
     return scores, loss, {name: parameter.grad.clone() for name, parameter in network.named_parameters()}
 
@@ -97,7 +97,7 @@ def test_scores_loss_and_gradients_are_those_of_the_whole_graph(
 def test_fifty_epochs_take_the_same_course(make):
     graph = GraphTensors(chain_with_chords(200, 20, 0))
     phase = Phase("base", 50, 0.01, 5e-4, "accuracy")
-    objective = CrossEntropy(graph.labels, torch.arange(0, 200, 40))
+    objective = CrossEntropy(graph, torch.arange(0, 200, 40))
     histories = []
     for whole in (True, False):
         network = make()
@@ -135,6 +135,6 @@ def test_other_networks_and_label_consistency_compute_every_node():
     graph = GraphTensors(chain_with_chords(100, 0, 0))
     mlp = MLP(NUM_FEATURES, NUM_CLASSES, generator=torch.Generator().manual_seed(0))
     assert not isinstance(passes_over_a_chain(mlp, 2), ReachPasses)
-    consistency = LabelConsistencyObjective(graph.labels, torch.arange(2), 1.0, "mean")
+    consistency = LabelConsistencyObjective(graph, torch.arange(2), 1.0, "mean")
     assert consistency.loss_reads() is None
     assert consistency.scores_read(torch.arange(2)) is None

@@ -15,10 +15,11 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -26,14 +27,19 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor
 
+from lcgnn import consistency
+from lcgnn.compute.kernels.attention import Neighbourhood
 from lcgnn.compute.kernels.csr import product
 from lcgnn.compute.kernels.dropout import Dropout
-from lcgnn.compute.sparse import GraphTensors, SparseMatrix, as_csr_tensor
+from lcgnn.compute.placement.base import EdgeRows, Kind
+from lcgnn.compute.placement.whole import GraphRows
+from lcgnn.compute.sparse import SparseMatrix, as_csr_tensor
 from lcgnn.errors import ConfigError, DataError
 from lcgnn.graph import Graph
 
-# Columns of the features that are propagated at a time.
+# Columns of the features that are propagated at a time, and rows of logits that are in memory at a time.
 _COLUMNS = 16
+_ROWS = 2**16
 
 
 def disk_tensor(num_rows: int, num_columns: int) -> Tensor:
@@ -94,13 +100,15 @@ class GraphPart:
         return torch.from_numpy(used).long(), as_csr_tensor(matrix, torch.device("cpu"))
 
 
-class PartwiseTensors(GraphTensors):
-    """A graph as the models see it, a part at a time, on a CPU.
+class PartwiseTensors(GraphRows):
+    """A graph as the models see it, a part at a time, on a CPU; logits and gradients are on disk.
 
     Args:
         graph: The graph; its arrays may be memory maps.
         num_parts: The more, the less memory is needed at once.
     """
+
+    kind: ClassVar[Kind] = "in turn"
 
     def __init__(self, graph: Graph, num_parts: int) -> None:
         super().__init__(graph, "cpu")
@@ -132,7 +140,11 @@ class PartwiseTensors(GraphTensors):
 
     @property
     def adjacency(self) -> SparseMatrix:
-        raise ConfigError("This method needs the whole graph in memory at once. Train it without parts.")
+        raise self.refused("The adjacency of all nodes at once")
+
+    @property
+    def neighbourhood(self) -> Neighbourhood:
+        raise self.refused("The neighbourhood of all nodes at once")
 
     @cached_property
     def propagated(self) -> Tensor:
@@ -145,6 +157,27 @@ class PartwiseTensors(GraphTensors):
         for part in self.parts:
             result[part.nodes] = part.product_by_columns(features)
         return result
+
+    def edge_rows(self, nodes: Tensor) -> EdgeRows:  # noqa: ARG002
+        raise self.refused("Aggregation over the edges")
+
+    def agreement(self, logits: Tensor) -> Tensor:
+        total = torch.zeros(logits.shape[1], logits.shape[1], dtype=torch.float64)
+        for rows in self._blocks():
+            total += consistency.agreement(torch.softmax(logits[rows], dim=1))
+        return total.to(logits.dtype)
+
+    def by_rows(self, function: Callable[[Tensor], Tensor], rows: Tensor) -> Tensor:
+        result = self.zeros(rows.shape[1])
+        for block in self._blocks():
+            result[block] = function(rows[block])
+        return result
+
+    def zeros(self, num_columns: int) -> Tensor:
+        return disk_tensor(self.num_nodes, num_columns)
+
+    def _blocks(self) -> Iterator[slice]:
+        return (slice(first, first + _ROWS) for first in range(0, self.num_nodes, _ROWS))
 
     def _looped_rows(self) -> Iterator[tuple[tuple[int, int], csr_array]]:
         """Every part's rows of the adjacency, in double precision, with self-loops where there are none."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -13,9 +14,10 @@ from torch import Tensor
 
 from lcgnn.compute.kernels.attention import Neighbourhood
 from lcgnn.compute.kernels.csr import product
-from lcgnn.compute.kernels.dropout import Dropout
+from lcgnn.compute.kernels.objective import class_agreement
+from lcgnn.compute.placement.base import Kind, Placement
 from lcgnn.compute.placement.world import BOUNDARY_ROWS, World
-from lcgnn.compute.sparse import GraphTensors, SparseMatrix, as_csr_tensor
+from lcgnn.compute.sparse import SparseMatrix, as_csr_tensor
 from lcgnn.errors import DataError
 from lcgnn.sources.parts.part import Part
 
@@ -111,14 +113,55 @@ class PartAdjacency(SparseMatrix):
         return self.product(dense)
 
 
-class PartTensors(GraphTensors):
-    """A part of a graph as the models see it: only the own nodes are nodes.
+@dataclass(frozen=True, eq=False)
+class PartRows:
+    """Some own nodes' rows of the adjacency. The whole product is made, for which all ranks fetch boundary rows.
+
+    Args:
+        adjacency: Of the part.
+        nodes: (n,) by their number here.
+    """
+
+    adjacency: PartAdjacency
+    nodes: Tensor
+
+    @property
+    def columns(self) -> None:
+        return None
+
+    def softmax_product(self, logits: Tensor) -> Tensor:
+        return (self.adjacency @ torch.softmax(logits, dim=1))[self.nodes]
+
+
+class _Gathered(torch.autograd.Function):
+    """All ranks' rows; each rank keeps its own rows' part of the gradient, which all of them know."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, world: World, counts: Sequence[int]) -> Tensor:
+        ctx.own = world.rank, list(counts)
+        return world.gather(rows.contiguous(), counts)
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, None, None]:
+        rank, counts = ctx.own
+        return torch.split(grad_output, counts)[rank], None, None
+
+
+class PartTensors(Placement):
+    """A part of a graph as the models see it: only the own nodes are nodes, and the other ranks hold the rest.
+
+    Of every loss all ranks compute the whole, from the few labelled rows, which they gather, and from the (C, C)
+    class agreement, which they add up. The gradient of what was gathered or added is then known everywhere and
+    stays at home.
 
     Args:
         part: The part.
         num_classes: C.
         world: The ranks, one a part.
     """
+
+    kind: ClassVar[Kind] = "on ranks"
+    alone: ClassVar[bool] = False
 
     def __init__(self, part: Part, num_classes: int, world: World) -> None:
         self.part, self.world, self.device = part, world, world.device
@@ -138,8 +181,9 @@ class PartTensors(GraphTensors):
     def num_classes(self) -> int:
         return self._num_classes
 
-    def dropout(self, rate: float, key: int) -> Dropout:
-        return Dropout(rate, key, self._numbers)
+    @property
+    def row_numbers(self) -> Tensor:
+        return self._numbers
 
     @cached_property
     def features(self) -> SparseMatrix | Tensor:
@@ -174,3 +218,28 @@ class PartTensors(GraphTensors):
     @cached_property
     def labels(self) -> Tensor:
         return torch.from_numpy(self.part.labels).to(self.device)
+
+    def edge_rows(self, nodes: Tensor) -> PartRows:
+        return PartRows(self.adjacency, nodes)
+
+    def class_agreement(self, logits: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+        own, carry_back = class_agreement(logits)
+        return self.sum(own), carry_back
+
+    def scores(self, log_likelihood: Tensor, correct: Tensor) -> tuple[float, int]:
+        own = [-float(log_likelihood.double().sum()), int(correct.sum()), correct.shape[0]]
+        loss, right, count = self.sum(torch.tensor(own, dtype=torch.float64)).tolist()
+        return loss / count, int(right)
+
+    def sum(self, tensor: Tensor) -> Tensor:
+        return self.world.sum(tensor)
+
+    def counts(self, count: int) -> list[int]:
+        return self.world.counts(count)
+
+    def gather(self, rows: Tensor, counts: Sequence[int]) -> Tensor:
+        result: Tensor = _Gathered.apply(rows, self.world, counts)  # type: ignore[no-untyped-call]
+        return result
+
+    def sum_gradients(self, parameters: Iterable[Tensor]) -> None:
+        self.world.sum_gradients(parameters)

@@ -9,6 +9,7 @@ numbered as in the whole, its dropout masks.
 from __future__ import annotations
 
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -18,23 +19,25 @@ from torch import Tensor
 
 from lcgnn.compute.kernels.attention import Neighbourhood
 from lcgnn.compute.kernels.csr import as_scipy
-from lcgnn.compute.kernels.dropout import Dropout
-from lcgnn.compute.sparse import GraphTensors, SparseMatrix
+from lcgnn.compute.placement.base import EdgeRows, Kind, Placement
+from lcgnn.compute.sparse import SparseMatrix
 
 
-class ReachTensors(GraphTensors):
+class ReachTensors(Placement):
     """The nodes that two layers read for some nodes' logits; the logits of all the others mean nothing.
 
     Args:
-        whole: The graph.
+        whole: The graph, whole.
         targets: (T,) the nodes whose logits are wanted, ascending.
         backward: Whether gradients are wanted as well; the products' transposes are wrong without.
     """
 
-    def __init__(self, whole: GraphTensors, targets: NDArray[np.int64], *, backward: bool = True) -> None:
+    kind: ClassVar[Kind] = "reached"
+
+    def __init__(self, whole: Placement, targets: NDArray[np.int64], *, backward: bool = True) -> None:
         self.whole, self.device = whole, whole.device
         self._mirrored = backward
-        links = whole.graph.adjacency
+        links = whole.links
         hidden = _with_neighbours(links, targets)
         self.nodes = _with_neighbours(links, hidden)
         self._is_target = np.isin(self.nodes, targets, assume_unique=True)
@@ -58,8 +61,9 @@ class ReachTensors(GraphTensors):
         """(T,) where the targets are among the nodes here."""
         return torch.from_numpy(np.flatnonzero(self._is_target)).to(self.device)
 
-    def dropout(self, rate: float, key: int) -> Dropout:
-        return Dropout(rate, key, self._numbers)
+    @property
+    def row_numbers(self) -> Tensor:
+        return self._numbers
 
     @cached_property
     def features(self) -> SparseMatrix | Tensor:
@@ -87,6 +91,12 @@ class ReachTensors(GraphTensors):
     @cached_property
     def labels(self) -> Tensor:
         return self.whole.labels.index_select(0, self._numbers)
+
+    def edge_rows(self, nodes: Tensor) -> EdgeRows:  # noqa: ARG002
+        raise self.refused("Aggregation over the edges")
+
+    def agreement(self, logits: Tensor) -> Tensor:  # noqa: ARG002
+        raise self.refused("The class agreement, which is one of all nodes,")
 
     def _matrix(self, complete: NDArray[np.bool_]) -> SparseMatrix:
         return SparseMatrix.of(

@@ -16,7 +16,6 @@ from torch import Tensor
 from lcgnn.compute.device import resolve_device
 from lcgnn.compute.placement.launch import is_launched
 from lcgnn.compute.placement.meeting import meet, reason
-from lcgnn.compute.placement.ranks import Ranks
 from lcgnn.errors import RankError
 
 BOUNDARY_ROWS = "boundary rows"
@@ -43,7 +42,7 @@ class Traffic:
 
 
 @dataclass(eq=False)
-class World(Ranks):
+class World:
     """All ranks, seen from one of them.
 
     Args:
@@ -64,6 +63,7 @@ class World(Ranks):
         return self.rank == 0
 
     def sum(self, tensor: Tensor, kind: str = SUMS) -> Tensor:
+        """The sum of every rank's tensor, outside of autograd."""
         total = tensor.detach().to(self.device, copy=True)
         if self.size > 1:
             # A ring sends everything nearly twice, whatever the number of ranks.
@@ -72,6 +72,7 @@ class World(Ranks):
         return total
 
     def sum_gradients(self, parameters: Iterable[Tensor]) -> None:
+        """Replace every parameter's gradient by the sum of all ranks' gradients."""
         gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
         sizes = [gradient.numel() for gradient in gradients]
         total = self.sum(torch.cat([gradient.reshape(-1) for gradient in gradients]), WEIGHT_GRADIENTS)
