@@ -152,5 +152,5 @@ def test_a_mask_over_an_unlabelled_node_is_refused():
 
 def test_without_torch_geometric_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch_geometric.data", None)
-    with pytest.raises(ConfigError, match=r"pip install lcgnn\[pyg\]"):
+    with pytest.raises(ConfigError, match=r"needs torch_geometric, .*pip install 'lcgnn\[pyg\]'"):
         to_pyg(small_graph())
