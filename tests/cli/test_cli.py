@@ -5,8 +5,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -234,16 +236,24 @@ def test_a_damaged_result_is_made_anew(trained: tuple[Path, dict[str, object]], 
     assert repaired["stages"] == good["stages"]
 
 
+def ended_or_written_since(process: subprocess.Popen[bytes], path: Path, before: int) -> bool:
+    return process.poll() is not None or (path.exists() and path.stat().st_mtime_ns != before)
+
+
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_interrupting_leaves_a_resumable_run_and_says_how(workers: str, tmp_path: Path) -> None:
+def test_interrupting_leaves_a_resumable_run_and_says_how(
+    workers: str, tmp_path: Path, wait_until: Callable[..., Any]
+) -> None:
     arguments = ["train", "cora", "--seeds", "2", "--workers", workers, "--epochs", "100000", "--out", "run"]
     process = subprocess.Popen(
-        [*LCGNN, *arguments], cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True
+        [*LCGNN, *arguments],
+        cwd=tmp_path,
+        env={**os.environ, "LCGNN_CHECKPOINT_SECONDS": "0"},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
-    deadline = time.monotonic() + 60
-    while not (tmp_path / "run" / "config.json").exists() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    time.sleep(3)
+    wait_until((tmp_path / "run" / "seed-0" / "checkpoint.safetensors").exists)
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
@@ -251,7 +261,9 @@ def test_interrupting_leaves_a_resumable_run_and_says_how(workers: str, tmp_path
     assert "Traceback" not in errors
 
 
-def test_a_killed_run_continues_and_gives_the_result_that_it_would_have_given(tmp_path: Path) -> None:
+def test_a_killed_run_continues_and_gives_the_result_that_it_would_have_given(
+    tmp_path: Path, wait_until: Callable[..., Any]
+) -> None:
     arguments = ["train", "cora", "--json", "--base-epochs", "50", "--epochs", "1500"]
     environment = {"LCGNN_CHECKPOINT_SECONDS": "0.2"}
     undisturbed = json.loads(lcgnn(*arguments, "--out", "whole", folder=tmp_path).stdout)
@@ -264,8 +276,7 @@ def test_a_killed_run_continues_and_gives_the_result_that_it_would_have_given(tm
             env={**os.environ, **environment},
             stdout=subprocess.DEVNULL,
         )
-        while process.poll() is None and (not checkpoint.exists() or checkpoint.stat().st_mtime_ns == before):
-            time.sleep(0.01)
+        wait_until(partial(ended_or_written_since, process, checkpoint, before))
         process.kill()
         process.wait()
     resumed = json.loads(lcgnn(*arguments, "--out", "killed", folder=tmp_path).stdout)

@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from lcgnn.errors import ConfigError
-from lcgnn.experiments.library import load_experiment, packaged_experiments, paper_results
+from lcgnn.experiments.library import load_experiment, packaged_experiments
+from lcgnn.runs.reported import paper_results
 from lcgnn.runs.spec import RunSpec, SplitSpec, fingerprint
 
 GOOD = """

@@ -5,13 +5,13 @@ Run as ``equality_worker.py FOLDER PORT...``, one port for each case; the first 
 
 import os
 import sys
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from lcgnn.compute import kernels
-from lcgnn.compute.kernels import attention, csr
+from lcgnn.compute.kernels import attention, csr, use
 from lcgnn.methods import Context, create
 from lcgnn.methods.lc import TwoPhase
 from lcgnn.runs.crew import at_work
@@ -61,9 +61,10 @@ def check_traffic(communication: dict, size: int) -> None:
     assert all(kind["bytes"] > 0 for kind in kinds.values())
 
 
-def use_kernels(choice: str) -> None:
-    kernels._choice = "plain" if choice == "plain" else "fused"
+def kernels_of(choice: str) -> AbstractContextManager[None]:
+    """The kernels of a case; those for large graphs are taken from the first edge on."""
     attention._MANY_PAIRS = csr._LARGE = 0 if choice == "large" else 2**20
+    return use("plain" if choice == "plain" else "fused")
 
 
 def main(folder: Path, ports: list[str]) -> None:
@@ -71,8 +72,8 @@ def main(folder: Path, ports: list[str]) -> None:
     for (size, features, kernel), port in zip(CASES, ports, strict=True):
         if int(os.environ["RANK"]) < size:
             os.environ |= {"WORLD_SIZE": str(size), "MASTER_PORT": port}
-            use_kernels(kernel)
-            compare(folder, size, features)
+            with kernels_of(kernel):
+                compare(folder, size, features)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lcgnn.compute.placement.cutting import assign, cut
 from lcgnn.errors import ConfigError, RankError
 from lcgnn.methods import Context, create
 from lcgnn.runs.crew import at_work, leading_crew
@@ -38,7 +39,8 @@ def cases(tmp_path_factory: pytest.TempPathFactory, small_graph, worker) -> Path
                 arrays[f"distribution-{number}"] = stage.label_distribution
             np.savez(folder / f"{features}-{name}.npz", **arrays)
         for size in {1, *(size for size, kind, _ in worker.CASES if kind == features)}:
-            write_parts(folder / f"{features}-{size}", graph, split, size, DESCRIBED)
+            parts = cut(graph, split, assign(graph, size))
+            write_parts(folder / f"{features}-{size}", graph, split, parts, DESCRIBED)
     return folder
 
 

@@ -99,7 +99,7 @@ def test_a_graph_has_at_most_as_many_parts_as_nodes(generated):
 
 
 _PEAK = """
-import re, sys, threading, time
+import re, sys, threading
 from pathlib import Path
 from lcgnn.sources.arrays import load_arrays
 from lcgnn.methods import Context, create
@@ -112,13 +112,16 @@ method = create("lc-gcn", base_epochs=1, epochs=1)
 method.fit(*load_arrays(Path(sys.argv[1])), context=context)  # Compiles.
 graph, split = load_arrays(Path(sys.argv[2]))
 before, peak = anonymous(), 0
+done = threading.Event()
 def watch():
     global peak
-    while True:
+    while not done.wait(0.002):
         peak = max(peak, anonymous())
-        time.sleep(0.002)
-threading.Thread(target=watch, daemon=True).start()
+watcher = threading.Thread(target=watch)
+watcher.start()
 method.fit(graph, split, context=context)
+done.set()
+watcher.join()
 print(peak - before)
 """
 
