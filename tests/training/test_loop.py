@@ -5,6 +5,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -53,10 +54,10 @@ class Script(Objective):
         return torch.ones_like(logits)
 
 
-BARE = GraphTensors(Graph("bare", csr_array((4, 4), dtype=np.float32), np.zeros(4), ("a",)))
+BARE = GraphTensors(Graph("bare", csr_array((4, 4), dtype=np.float32), np.zeros(4, dtype=np.int64), ("a",)))
 
 
-def run_script(scores: list[tuple[float, int]], selection: str, **options):
+def run_script(scores: list[tuple[float, int]], selection: Any, **options):
     phase = Phase("scripted", options.pop("epochs", len(scores)), 1.0, 0.0, selection, **options)
     return Trainer(Counter(), BARE, torch.arange(4), 0).run(phase, Script(scores))
 
@@ -187,7 +188,7 @@ def test_no_epochs_and_unknown_selections_are_refused():
     with pytest.raises(ConfigError, match="at least one epoch, not 0"):
         Phase("base", 0, 0.01, 0.0, "last")
     with pytest.raises(ConfigError, match="'best'; it can be accuracy, loss"):
-        Phase("base", 1, 0.01, 0.0, "best")
+        Phase("base", 1, 0.01, 0.0, "best")  # type: ignore[arg-type]
 
 
 def test_a_second_phase_starts_from_the_last_epoch_of_the_first_with_a_new_optimiser():
@@ -340,7 +341,7 @@ def test_a_run_interrupted_after_any_epoch_ends_as_if_it_had_not_been(name, afte
     context = Context(checkpoint=CheckpointFile(tmp_path / "state", "run", every=0), progress=interrupting(after))
     with pytest.raises(Interruption):
         fit(name, context=context)
-    seen = []
+    seen: list[Any] = []
     checkpoint = CheckpointFile(tmp_path / "state", "run", every=0)
     assert checkpoint.load() is not None
     resumed = fit(name, context=Context(checkpoint=checkpoint, progress=seen.append))
@@ -391,7 +392,7 @@ def test_the_time_before_an_interruption_is_counted(tmp_path):
 def test_a_checkpoint_of_another_run_is_ignored(tmp_path):
     interrupted(tmp_path)
     assert _file(tmp_path, "other").load() is None
-    seen = []
+    seen: list[Any] = []
     fit(context=Context(checkpoint=_file(tmp_path, "other"), progress=seen.append))
     assert len(seen) == 16
 
@@ -415,7 +416,7 @@ def test_a_checkpoint_is_saved_only_when_it_is_due(tmp_path):
     assert not (tmp_path / "state").exists()
 
 
-KILLED = {"base_epochs": 60, "epochs": 60, "base_stop_window": 0}
+KILLED: dict[str, Any] = {"base_epochs": 60, "epochs": 60, "base_stop_window": 0}
 
 
 def child(checkpoint: str) -> None:
@@ -445,7 +446,7 @@ def test_a_run_killed_by_the_system_ends_as_if_it_had_not_been(tmp_path, epochs_
         process.send_signal(signal.SIGKILL)
         process.wait(timeout=60)
     assert process.returncode == -signal.SIGKILL
-    seen = []
+    seen: list[Any] = []
     resumed = fit(context=Context(checkpoint=_file(tmp_path), progress=seen.append), **KILLED)
     assert len(seen) <= 120 - epochs_seen + 1
     assert_same_to_the_bit(resumed, fit(**KILLED))
@@ -453,7 +454,7 @@ def test_a_run_killed_by_the_system_ends_as_if_it_had_not_been(tmp_path, epochs_
 
 @pytest.mark.parametrize("network", ["gcn", "gat"])
 def test_methods_that_share_their_first_phase_train_it_once(network, tmp_path):
-    seen = []
+    seen: list[Any] = []
 
     def shared(key="base"):
         return Context(first_phase=CheckpointFile(tmp_path / "first", key), progress=seen.append)
