@@ -38,7 +38,7 @@ def data(cora: object) -> None:
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory, data: None) -> tuple[Path, dict[str, object]]:
+def trained(tmp_path_factory: pytest.TempPathFactory, data: None) -> tuple[Path, dict[str, Any]]:
     folder = tmp_path_factory.mktemp("trained")
     done = lcgnn("train", "cora", "--seeds", "3", "--json", "--out", "run", *SHORT, folder=folder)
     assert done.returncode == 0, done.stderr
@@ -74,7 +74,7 @@ def test_help_does_not_wait_for_heavy_imports() -> None:
     assert done.stdout == "[]\n"
 
 
-def test_json_holds_what_a_script_needs(trained: tuple[Path, dict[str, object]]) -> None:
+def test_json_holds_what_a_script_needs(trained: tuple[Path, dict[str, Any]]) -> None:
     _, summary = trained
     assert summary["dataset"] == "cora"
     assert summary["method"] == "lc-gcn"
@@ -87,7 +87,7 @@ def test_json_holds_what_a_script_needs(trained: tuple[Path, dict[str, object]])
 
 
 def test_a_run_folder_holds_configuration_curves_model_and_predictions(
-    trained: tuple[Path, dict[str, object]],
+    trained: tuple[Path, dict[str, Any]],
 ) -> None:
     folder, summary = trained
     assert json.loads((folder / "summary.json").read_text()) == summary
@@ -100,7 +100,7 @@ def test_a_run_folder_holds_configuration_curves_model_and_predictions(
     assert sum(line.startswith("label consistency,") for line in metrics) == 20
 
 
-def test_a_finished_run_is_not_repeated(trained: tuple[Path, dict[str, object]]) -> None:
+def test_a_finished_run_is_not_repeated(trained: tuple[Path, dict[str, Any]]) -> None:
     folder, summary = trained
     before = (folder / "seed-1" / "model.safetensors").stat().st_mtime_ns
     again = lcgnn("train", "cora", "--seeds", "3", "--json", "--out", "run", *SHORT, folder=folder.parent)
@@ -108,9 +108,7 @@ def test_a_finished_run_is_not_repeated(trained: tuple[Path, dict[str, object]])
     assert (folder / "seed-1" / "model.safetensors").stat().st_mtime_ns == before
 
 
-def test_more_workers_give_the_same_numbers_as_one(
-    trained: tuple[Path, dict[str, object]], tmp_path: Path
-) -> None:
+def test_more_workers_give_the_same_numbers_as_one(trained: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
     _, summary = trained
     alone = lcgnn("train", "cora", "--seeds", "3", "--json", "--workers", "1", *SHORT, folder=tmp_path)
     assert json.loads(alone.stdout)["test_accuracy"] == summary["test_accuracy"]
@@ -214,7 +212,7 @@ def test_an_error_reaches_the_shell_as_one_line_and_exit_code_2(tmp_path: Path) 
     )
 
 
-def test_the_folder_of_another_configuration_is_refused(trained: tuple[Path, dict[str, object]]) -> None:
+def test_the_folder_of_another_configuration_is_refused(trained: tuple[Path, dict[str, Any]]) -> None:
     folder, _ = trained
     done = lcgnn("train", "citeseer", "--out", "run", *SHORT, folder=folder.parent)
     assert done.returncode == 2
@@ -226,7 +224,7 @@ def test_debug_shows_the_traceback(tmp_path: Path) -> None:
     assert "Traceback" in done.stderr
 
 
-def test_a_damaged_result_is_made_anew(trained: tuple[Path, dict[str, object]], tmp_path: Path) -> None:
+def test_a_damaged_result_is_made_anew(trained: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
     assert lcgnn("train", "cora", "--json", "--out", "run", *SHORT, folder=tmp_path).returncode == 0
     result = tmp_path / "run" / "seed-0" / "result.json"
     good = json.loads(result.read_text())

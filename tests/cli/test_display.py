@@ -1,4 +1,5 @@
 import io
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -6,7 +7,7 @@ from rich.console import Console
 from lcgnn.cli.display import comparison_table, datasets_table, summary_table, time_left
 
 STAGE = {"mean": 0.8, "std": 0.01, "method": "gcn", "validation_accuracy": [0.7, 0.9]}
-SUMMARY = {
+SUMMARY: dict[str, Any] = {
     "dataset": "cora",
     "method": "lc-gcn",
     "split": {"name": "public", "labels_per_class": None},

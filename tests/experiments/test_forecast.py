@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
-from lcgnn.cli.display import Console, plan_table
+from lcgnn.cli.display import plan_table
 from lcgnn.experiments.forecast import Item, forecast, total
 from lcgnn.experiments.library import load_experiment
 from lcgnn.experiments.spec import Experiment

@@ -158,7 +158,8 @@ def test_many_labels_spare_a_tenth_for_validation(rings: RunSpec, tmp_path: Path
     assert "validation" not in session_of(rings.tables, tmp_path / "a").configuration["split"]
     monkeypatch.setattr("lcgnn.runs.session._MANY_LABELS", 12)
     assert session_of(rings.tables, tmp_path / "b").configuration["split"]["validation"] == 0.1
-    for number, unless in enumerate(({"validation": 0.0}, {"settings": {"selection": "last"}})):
+    others: list[dict[str, Any]] = [{"validation": 0.0}, {"settings": {"selection": "last"}}]
+    for number, unless in enumerate(others):
         found = session_of(rings.tables, tmp_path / f"c{number}", **unless)
         assert found.configuration["settings"]["selection"] == "last"
         assert "validation" not in found.configuration["split"]

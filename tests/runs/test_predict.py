@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -59,7 +60,7 @@ def write_graph(folder: Path, num_nodes: int = 40) -> Path:
     return folder
 
 
-def train(folder: Path, run: Path, method: str = "lc-gcn", **more: object) -> Path:
+def train(folder: Path, run: Path, method: str = "lc-gcn", **more: Any) -> Path:
     """Carry out a short run, as ``lcgnn train`` does."""
     settings = {} if method == "lp" else {"base_epochs": 20, "epochs": 20, "selection": "last"}
     name = more.pop("format", "csv")
