@@ -40,7 +40,7 @@ def timed(fit: Callable[..., Any], traffic: Callable[[], Costs] = dict) -> dict[
             work.append(time.process_time())
             costs.append(traffic())
 
-    settings = {"base_epochs": 1, "base_stop_window": 0, "epochs": EPOCHS + WARM}
+    settings: dict[str, Any] = {"base_epochs": 1, "base_stop_window": 0, "epochs": EPOCHS + WARM}
     found = fit(create(METHOD, **settings), Context("cpu", progress=note))
     return {
         "seconds": [after - before for before, after in itertools.pairwise(ends[WARM - 1 :])],

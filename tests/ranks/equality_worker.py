@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from lcgnn.compute.kernels import attention, csr, use
+from lcgnn.compute.kernels import csr, use
 from lcgnn.methods import Context, create
 from lcgnn.methods.lc import TwoPhase
 from lcgnn.runs.crew import at_work
@@ -29,7 +29,9 @@ CASES = (
 
 
 def method_named(name: str) -> TwoPhase:
-    return create(name, base_epochs=EPOCHS[name], epochs=EPOCHS[name], base_stop_window=0)
+    method = create(name, base_epochs=EPOCHS[name], epochs=EPOCHS[name], base_stop_window=0)
+    assert isinstance(method, TwoPhase)
+    return method
 
 
 def compare(folder: Path, size: int, features: str) -> None:
@@ -62,8 +64,8 @@ def check_traffic(communication: dict, size: int) -> None:
 
 
 def kernels_of(choice: str) -> AbstractContextManager[None]:
-    """The kernels of a case; those for large graphs are taken from the first edge on."""
-    attention._MANY_PAIRS = csr._LARGE = 0 if choice == "large" else 2**20
+    """The kernels of a case; those for large graphs are used whatever the size."""
+    csr._LARGE = 0 if choice == "large" else 2**20
     return use("plain" if choice == "plain" else "fused")
 
 

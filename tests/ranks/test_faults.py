@@ -128,8 +128,8 @@ def assert_same_result(folder: Path, expected: Path) -> None:
     for name, text_columns in (("metrics.csv", 1), ("predictions.csv", 4)):
         rows, others = (list(csv.reader((place / name).read_text().splitlines())) for place in (folder, expected))
         assert [row[: min(text_columns, 2)] for row in rows] == [row[: min(text_columns, 2)] for row in others]
-        numbers = (np.array([row[text_columns:] for row in table[1:]], dtype=float) for table in (rows, others))
-        np.testing.assert_allclose(*numbers, atol=1e-5, rtol=1e-5)
+        one, other = (np.array([row[text_columns:] for row in table[1:]], dtype=float) for table in (rows, others))
+        np.testing.assert_allclose(one, other, atol=1e-5, rtol=1e-5)
     results = [json.loads((place / "result.json").read_text()) for place in (folder, expected)]
     for stage, other in zip(*(result["stages"] for result in results), strict=True):
         for name in ("best_epoch", "test_accuracy", "confusion", "fifths"):

@@ -10,7 +10,8 @@ from scipy.sparse import csr_array
 from lcgnn.errors import DataError
 from lcgnn.graph import Graph, Split
 from lcgnn.sources.arrays import load_arrays, save_arrays
-from lcgnn.sources.tables.reading import Columns, Tables, load_tables
+from lcgnn.sources.tables.columns import Columns
+from lcgnn.sources.tables.reading import Tables, load_tables
 
 SPLIT = Split(np.array([0, 3]), np.array([1]), np.array([4]))
 

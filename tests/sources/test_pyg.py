@@ -61,7 +61,7 @@ def test_dense_features_of_a_sparse_graph_hold_the_same_values(cora):
 def test_sparse_features_in_coo_layout_are_read_too():
     data = to_pyg(small_graph(features=FEATURES))
     data.x = data.x.to_sparse_coo()
-    np.testing.assert_array_equal(from_pyg(data)[0].features.toarray(), FEATURES)
+    np.testing.assert_array_equal(csr_array(from_pyg(data)[0].features).toarray(), FEATURES)
 
 
 def test_a_pyg_layer_gives_the_same_on_dense_and_on_sparse_features():
