@@ -1,6 +1,6 @@
 # Two targets do everything on a machine with Python, make and a package index:
 #   make demo    install, fetch the data, train, show the result
-#   make test    install, check style and types, run the tests
+#   make test    install, check style and types, run the tests and count the lines that they reach
 
 PYTHON ?= python3
 VENV := .venv
@@ -15,7 +15,7 @@ demo: $(VENV)/installed
 
 test: $(VENV)/installed-dev lint
 	@command -v chromium > /dev/null || echo '*** NO CHROMIUM: the tests of the report page are skipped (Debian: apt-get install chromium) ***'
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS)
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --cov
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
@@ -23,14 +23,14 @@ lint: $(VENV)/installed-dev
 	$(BIN)/mypy
 
 # The tables under results/; runs that have a record there are not repeated.
-results: $(VENV)/installed
+results: $(VENV)/installed-all
 	$(BIN)/lcgnn reproduce all
 
 benchmark: $(VENV)/installed-dev
 	$(BIN)/python -m benchmarks
 
 $(VENV)/bin/python:
-	@$(PYTHON) -c 'import sys; sys.exit("lcgnn needs Python 3.10 or newer; try make PYTHON=python3.11" if sys.version_info < (3, 10) else 0)'
+	@$(PYTHON) -c 'import sys; sys.exit("lcgnn needs Python 3.10 to 3.13; try make PYTHON=python3.11" if not (3, 10) <= sys.version_info < (3, 14) else 0)'
 	$(PYTHON) -m venv $(VENV)
 
 # Installed again only when what is to be installed changes.
@@ -38,9 +38,13 @@ $(VENV)/installed: $(VENV)/bin/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
 	@touch $@
 
+$(VENV)/installed-all: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[all]'
+	@touch $@
+
 $(VENV)/installed-dev: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build dist runs demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) build dist runs demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*

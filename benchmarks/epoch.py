@@ -101,8 +101,8 @@ def measure(repeats: int, threads: tuple[int, ...], quick: bool) -> dict[str, An
 def _measure_one(dataset: str, model: str, repeats: int, threads: int, quick: bool) -> dict[str, Any]:
     chosen = names(model)
     slow = [name for name in chosen if (dataset, name.split()[0]) in SLOW]
-    quick = {name: contender(name, dataset, model) for name in chosen if name not in slow}
-    times = interleaved(quick, repeats=repeats)
+    contenders = {name: contender(name, dataset, model) for name in chosen if name not in slow}
+    times = interleaved(contenders, repeats=repeats)
     if threads == 1 and not quick:
         for name in slow:
             once = interleaved({name: contender(name, dataset, model)}, repeats=1, most=1)[name]

@@ -69,7 +69,7 @@ def exponent(rows: list[dict[str, Any]], form: str, smallest: int = 30_000) -> f
 def bytes_per_node(smaller: dict[str, Any], larger: dict[str, Any], form: str) -> float:
     """What every further node costs in memory."""
     difference = larger["mebibytes"][form] - smaller["mebibytes"][form]
-    return difference * 2**20 / (larger["nodes"] - smaller["nodes"])
+    return float(difference * 2**20 / (larger["nodes"] - smaller["nodes"]))
 
 
 def table(content: dict[str, Any]) -> str:

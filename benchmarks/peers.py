@@ -23,7 +23,8 @@ class PyGGCN(nn.Module):
 
     def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
         hidden = functional.dropout(self.conv1(x, edge_index).relu(), 0.5, self.training)
-        return self.conv2(hidden, edge_index)
+        logits: Tensor = self.conv2(hidden, edge_index)
+        return logits
 
 
 class PyGGAT(nn.Module):
@@ -37,7 +38,8 @@ class PyGGAT(nn.Module):
     def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
         x = functional.dropout(x, 0.6, self.training)
         hidden = functional.dropout(functional.elu(self.conv1(x, edge_index)), 0.6, self.training)
-        return self.conv2(hidden, edge_index)
+        logits: Tensor = self.conv2(hidden, edge_index)
+        return logits
 
 
 def aggregate_dense(distribution: Tensor) -> Tensor:

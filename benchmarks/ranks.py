@@ -40,7 +40,7 @@ def timed(fit: Callable[..., Any], traffic: Callable[[], Costs] = dict) -> dict[
             work.append(time.process_time())
             costs.append(traffic())
 
-    settings = {"base_epochs": 1, "base_stop_window": 0, "epochs": EPOCHS + WARM}
+    settings: dict[str, Any] = {"base_epochs": 1, "base_stop_window": 0, "epochs": EPOCHS + WARM}
     found = fit(create(METHOD, **settings), Context("cpu", progress=note))
     return {
         "seconds": [after - before for before, after in itertools.pairwise(ends[WARM - 1 :])],
@@ -85,6 +85,7 @@ def together(folder: Path) -> dict[str, Any] | None:
 
 def cut(folder: Path, num_parts: int) -> dict[str, Any]:
     """The graph in parts, from the last time if it is there, and how it was cut."""
+    from lcgnn.compute.placement import cutting
     from lcgnn.sources.arrays import load_arrays
     from lcgnn.sources.parts.files import read_manifest, write_parts
     from lcgnn.sources.parts.parted import holds_parts
@@ -93,7 +94,7 @@ def cut(folder: Path, num_parts: int) -> dict[str, Any]:
     if not holds_parts(parts):
         graph, split = load_arrays(folder)
         described = {"name": graph.name, "checksum": graph.checksum, "split": split.name}
-        write_parts(parts, graph, split, num_parts, described)
+        write_parts(parts, graph, split, cutting.cut(graph, split, cutting.assign(graph, num_parts)), described)
     manifest = read_manifest(parts)
     return {
         "nodes": manifest.num_nodes,

@@ -24,7 +24,7 @@ def generate(folder: Path) -> None:
     ids = pa.array(np.char.add("user-", np.arange(NODES).astype(str)).astype(object))
     words = np.array([f"word{number}" for number in range(500)], dtype=object)
     chosen = words[generator.integers(0, words.size, (3, NODES))]
-    labels = np.where(generator.random(NODES) < LABEL_RATE, words[generator.integers(0, 3, NODES)], None)
+    labels = np.where(generator.random(NODES) < LABEL_RATE, words[generator.integers(0, 3, NODES)], np.array(None))
     columns = {"id": ids, "label": pa.array(labels, pa.string())}
     columns |= {f"x{number}": pa.array(generator.standard_normal(NODES).round(4)) for number in range(NUMBERS)}
     columns |= {"category": pa.array(words[generator.integers(0, 20, NODES)])}

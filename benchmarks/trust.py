@@ -27,7 +27,7 @@ CASES = 50
 FIRST_CASE = 100
 FOLDS = 10
 # A shorter second phase than usual, for the final model, its folds and the control alike.
-SETTINGS = {"selection": "last", "epochs": 300}
+SETTINGS: dict[str, Any] = {"selection": "last", "epochs": 300}
 NO_NODES = np.empty(0, dtype=np.int64)
 
 Row = dict[str, Any]

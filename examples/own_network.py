@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
 from lcgnn import create, load
 from lcgnn.assessment.evaluation import accuracy
+from lcgnn.compute.sparse import GraphTensors
 from lcgnn.methods.lc import TwoPhase, register_network
 from lcgnn.networks.network import Network, glorot
 
@@ -17,7 +19,7 @@ class TwoHops(Network):
         super().__init__()
         self.weight = glorot(num_features, num_classes, generator=generator)
 
-    def readout(self, graph, embedding, key):  # noqa: ARG002
+    def readout(self, graph: GraphTensors, _embedding: Tensor | None, _key: int | None) -> Tensor:
         return graph.adjacency @ (graph.adjacency @ (graph.features @ self.weight))
 
 
@@ -26,7 +28,7 @@ class TwoHops(Network):
 class TwoHopsMethod(TwoPhase):
     """Settings are those of every two-phase method."""
 
-    def network(self, num_features, num_classes, generator):
+    def network(self, num_features: int, num_classes: int, generator: torch.Generator) -> Network:
         return TwoHops(num_features, num_classes, generator)
 
 

@@ -1,6 +1,10 @@
 """Label consistency around a PyTorch Geometric model: one line for the model, one for the loss."""
 
+from collections.abc import Callable
+
 import torch
+from torch import Tensor
+from torch.nn import Module
 from torch.nn.functional import cross_entropy
 from torch_geometric.nn.models import GraphSAGE
 
@@ -13,7 +17,7 @@ base = GraphSAGE(data.num_features, hidden_channels=32, num_layers=2, out_channe
 model = LabelConsistency(base, weight=2.0)  # the one line
 
 
-def train(loss_of, epochs: int) -> None:
+def train(loss_of: Callable[[], Tensor], epochs: int) -> None:
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01, weight_decay=5e-4)
     model.train()
     for _ in range(epochs):
@@ -22,7 +26,7 @@ def train(loss_of, epochs: int) -> None:
         optimizer.step()
 
 
-def test_accuracy(module) -> float:
+def test_accuracy(module: Module) -> float:
     model.eval()
     with torch.no_grad():
         predicted = module(data.x, data.edge_index).argmax(dim=1)

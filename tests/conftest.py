@@ -1,7 +1,13 @@
-"""Fixtures for all tests: the benchmark graphs, from the user's cache or fetched once."""
+"""Fixtures for all tests: the benchmark graphs, from the user's cache or fetched once, and a small one."""
 
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 import pytest
 import torch
+from scipy.sparse import csr_array
 
 from lcgnn.graph import Graph, Split
 from lcgnn.sources.benchmarks import load
@@ -12,6 +18,20 @@ def pytest_configure(config: pytest.Config) -> None:
     torch.set_num_threads(1)
     # torch_geometric's own import triggers it.
     config.addinivalue_line("filterwarnings", "ignore:.torch.jit.script. is deprecated:DeprecationWarning")
+
+
+@pytest.fixture(scope="session")
+def wait_until() -> Callable[..., Any]:
+    """Asks again and again until the answer is true, and gives it; fails where that takes too long."""
+
+    def wait(condition: Callable[[], Any], seconds: float = 300) -> Any:
+        deadline = time.monotonic() + seconds
+        while not (answer := condition()):
+            assert time.monotonic() < deadline, f"It did not happen within {seconds:g} seconds."
+            time.sleep(0.02)
+        return answer
+
+    return wait
 
 
 @pytest.fixture(scope="session")
@@ -27,3 +47,35 @@ def citeseer() -> tuple[Graph, Split]:
 @pytest.fixture(scope="session")
 def pubmed() -> tuple[Graph, Split]:
     return load("pubmed")
+
+
+CLASSES = ("a", "b", "c", "d")
+
+
+def make_small_graph(*, sparse: bool = False, named: bool = False) -> tuple[Graph, Split]:
+    """Four classes, mostly homophilous edges with weights, a self-loop, an isolated node, features with signal."""
+    random, num_nodes = np.random.default_rng(0), 240
+    labels = random.integers(0, len(CLASSES), num_nodes)
+    ends = random.integers(0, num_nodes - 1, (2, 8 * num_nodes))
+    kept = (labels[ends[0]] == labels[ends[1]]) | (random.random(ends.shape[1]) < 0.2)
+    features = random.normal(size=(num_nodes, 10)).astype(np.float32)
+    features[np.arange(num_nodes), labels] += 1.5
+    edges = ends[:, kept]
+    adjacency = Graph.from_edges("small", edges, num_nodes, labels, CLASSES, weights=1 + random.random(kept.sum()))
+    looped = adjacency.adjacency.tolil()
+    looped[5, 5] = 2.0
+    graph = Graph(
+        "small",
+        csr_array(looped),
+        labels,
+        CLASSES,
+        csr_array(np.where(features > 0.5, features, 0)) if sparse else features,
+        np.array([f"node {number}" for number in range(num_nodes)]) if named else None,
+    )
+    order = random.permutation(num_nodes)
+    return graph, Split(order[:20], order[20:80], order[80:200], "small")
+
+
+@pytest.fixture(scope="session")
+def small_graph() -> Callable[..., tuple[Graph, Split]]:
+    return make_small_graph

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,8 +31,8 @@ NUM_NODES, CLASSES = 63, ("red", "green", "blue")
 SPLIT = Split(np.arange(18), np.arange(18, 30), np.arange(30, 54))  # Nodes 54 to 62 are in no part.
 
 # A few epochs show what is read and what is not; enough of them show what is learnt.
-FEW = {"base_epochs": 3, "epochs": 3}
-ENOUGH = {"base_epochs": 50, "epochs": 50, "learning_rate": 0.02}
+FEW: dict[str, Any] = {"base_epochs": 3, "epochs": 3}
+ENOUGH: dict[str, Any] = {"base_epochs": 50, "epochs": 50, "learning_rate": 0.02}
 AT_MOST = 200  # Epochs of a method that has but one phase, and a learning rate of its own kind.
 
 
@@ -73,7 +74,7 @@ def few_epochs(name: str) -> Fit:
 
 
 def fit_well(name: str, graph: Graph) -> Fit:
-    known = settings_of(ENTRIES[name].method)
+    known: Any = settings_of(ENTRIES[name].method)
     if "base_epochs" in known:
         return fit(name, graph, **ENOUGH)
     return fit(name, graph, epochs=min(known["epochs"].default, AT_MOST) if "epochs" in known else None)

@@ -118,8 +118,9 @@ def test_a_graph_without_nodes_is_refused():
     [([0, 1], [1], []), ([0, 0], [], []), ([0], [2], [2])],
 )
 def test_a_node_may_be_in_a_split_only_once(parts):
+    train, validation, test = map(np.array, parts)
     with pytest.raises(DataError, match="twice"):
-        Split(*map(np.array, parts))
+        Split(train, validation, test)
 
 
 def test_nothing_is_trained_by_a_split_without_a_training_node():

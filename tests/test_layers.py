@@ -12,6 +12,7 @@ ROOT = Path(lcgnn.__file__).parent
 
 ROOMS = (
     "errors",
+    "extras",
     "files",
     "graph",
     "consistency",

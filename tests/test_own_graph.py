@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,7 +34,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, object]]:
+def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
     folder = tmp_path_factory.mktemp("own")
     write_example(folder / "cora")
     done = lcgnn("train", "./cora", "--json", "--out", "run", *SHORT, folder=folder)
@@ -41,21 +42,21 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, o
     return folder, json.loads(done.stdout)
 
 
-def test_a_folder_with_a_benchmarks_name_is_not_the_benchmark(trained: tuple[Path, dict[str, object]]) -> None:
+def test_a_folder_with_a_benchmarks_name_is_not_the_benchmark(trained: tuple[Path, dict[str, Any]]) -> None:
     _, summary = trained
     assert summary["settings"]["consistency_weight"] == 1.0
     assert [row["name"] for row in summary["classes"]] == ["astronomy", "cooking", "football"]
     assert summary["stages"][0]["paper"] is None
 
 
-def test_without_validation_labels_the_last_epoch_is_kept(trained: tuple[Path, dict[str, object]]) -> None:
+def test_without_validation_labels_the_last_epoch_is_kept(trained: tuple[Path, dict[str, Any]]) -> None:
     _, summary = trained
     assert summary["settings"]["selection"] == "last"
     assert summary["mean"] is None
     assert summary["split"]["name"] == "all given labels"
 
 
-def test_every_node_gets_an_answer_and_given_labels_stay(trained: tuple[Path, dict[str, object]]) -> None:
+def test_every_node_gets_an_answer_and_given_labels_stay(trained: tuple[Path, dict[str, Any]]) -> None:
     folder, summary = trained
     answers = rows_of(folder / str(summary["predictions"][0]))
     nodes = rows_of(folder / "cora" / "nodes.csv")
@@ -69,7 +70,7 @@ def test_every_node_gets_an_answer_and_given_labels_stay(trained: tuple[Path, di
     assert counted == sum(row["origin"] == "predicted" for row in answers) == 270
 
 
-def test_what_to_expect_is_said_in_numbers_and_words(trained: tuple[Path, dict[str, object]]) -> None:
+def test_what_to_expect_is_said_in_numbers_and_words(trained: tuple[Path, dict[str, Any]]) -> None:
     folder, summary = trained
     expected = summary["expected"]
     assert (expected["folds"], expected["given"], expected["overall"]["labels"]) == (3, 30, 30)
@@ -79,9 +80,7 @@ def test_what_to_expect_is_said_in_numbers_and_words(trained: tuple[Path, dict[s
     assert stored == expected["calibration"]["temperature"] != 1
 
 
-def test_without_an_estimate_nothing_is_calibrated(
-    trained: tuple[Path, dict[str, object]], tmp_path: Path
-) -> None:
+def test_without_an_estimate_nothing_is_calibrated(trained: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
     folder, summary = trained
     options = ["--base-epochs", "30", "--epochs", "30", "--no-estimate"]
     done = lcgnn("train", str(folder / "cora"), "--json", "--out", str(tmp_path / "run"), *options, folder=folder)
@@ -97,9 +96,7 @@ def test_without_an_estimate_nothing_is_calibrated(
     np.testing.assert_allclose(powers / powers.sum(axis=1, keepdims=True), calibrated, atol=2e-5)
 
 
-def test_an_estimate_cannot_be_wanted_and_not_wanted(
-    trained: tuple[Path, dict[str, object]], tmp_path: Path
-) -> None:
+def test_an_estimate_cannot_be_wanted_and_not_wanted(trained: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
     folder, _ = trained
     done = lcgnn("train", "./cora", "--no-estimate", "--folds", "3", "--out", str(tmp_path / "x"), folder=folder)
     assert done.returncode == 2
@@ -107,21 +104,21 @@ def test_an_estimate_cannot_be_wanted_and_not_wanted(
     assert not (tmp_path / "x").exists()
 
 
-def test_most_predictions_on_the_example_are_right(trained: tuple[Path, dict[str, object]]) -> None:
+def test_most_predictions_on_the_example_are_right(trained: tuple[Path, dict[str, Any]]) -> None:
     folder, summary = trained
     truth = {row["id"]: row["label"] for row in rows_of(folder / "cora" / "truth.csv")}
     answers = [row for row in rows_of(folder / str(summary["predictions"][0])) if row["origin"] == "predicted"]
     assert np.mean([row["label"] == truth[row["id"]] for row in answers]) > 0.7
 
 
-def test_the_model_knows_how_its_features_were_made(trained: tuple[Path, dict[str, object]]) -> None:
+def test_the_model_knows_how_its_features_were_made(trained: tuple[Path, dict[str, Any]]) -> None:
     folder, _ = trained
     model = TrainedModel.load(folder / "run" / "seed-0" / "model.safetensors")
     made = Tables(str(folder / "cora")).load()
     assert model.form == made.form
 
 
-def test_a_finished_run_is_not_repeated_wherever_the_tables_are(trained: tuple[Path, dict[str, object]]) -> None:
+def test_a_finished_run_is_not_repeated_wherever_the_tables_are(trained: tuple[Path, dict[str, Any]]) -> None:
     folder, summary = trained
     model = folder / "run" / "seed-0" / "model.safetensors"
     before = model.stat().st_mtime_ns
@@ -130,7 +127,7 @@ def test_a_finished_run_is_not_repeated_wherever_the_tables_are(trained: tuple[P
     assert model.stat().st_mtime_ns == before
 
 
-def test_changed_tables_do_not_continue_a_run(trained: tuple[Path, dict[str, object]], tmp_path: Path) -> None:
+def test_changed_tables_do_not_continue_a_run(trained: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
     folder, _ = trained
     write_example(tmp_path / "cora")
     with (tmp_path / "cora" / "edges.csv").open("a") as file:
@@ -140,7 +137,7 @@ def test_changed_tables_do_not_continue_a_run(trained: tuple[Path, dict[str, obj
     assert "another configuration" in done.stderr
 
 
-def test_what_was_made_of_the_tables_is_told(trained: tuple[Path, dict[str, object]]) -> None:
+def test_what_was_made_of_the_tables_is_told(trained: tuple[Path, dict[str, Any]]) -> None:
     _, summary = trained
     assert any(note.startswith("Features: 2 numbers (year, words)") for note in summary["notes"])
     assert any("30 labels of 3 classes in 300 rows" in note for note in summary["notes"])
@@ -163,7 +160,7 @@ def test_parquet_keeps_cells_as_they_are_and_csv_defuses_formulas(tmp_path: Path
     assert table["origin"].to_pylist() == ["given"] * 2 + ["predicted"] * 5
 
 
-def test_inspect_prints_json_for_scripts(trained: tuple[Path, dict[str, object]]) -> None:
+def test_inspect_prints_json_for_scripts(trained: tuple[Path, dict[str, Any]]) -> None:
     folder, _ = trained
     done = lcgnn("inspect", "./cora", "--json", "--plot", "plot.png", folder=folder)
     found = json.loads(done.stdout)

@@ -21,6 +21,10 @@ class ConfigError(LCGNNError):
     """A name or a setting that does not exist or makes no sense."""
 
 
+class ExtraError(ConfigError):
+    """What was asked for needs a library that is not installed."""
+
+
 class OutputError(LCGNNError):
     """A result cannot be written, or what was written cannot be read back."""
 

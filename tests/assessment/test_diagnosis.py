@@ -36,7 +36,7 @@ def test_sizes_are_counted(path: Graph) -> None:
 def test_labels_of_neighbours_are_compared_by_edge_node_and_class(path: Graph) -> None:
     found = diagnose(path)
     # Edges between labelled nodes: x-x and x-y. Their four ends are x, x, x and y.
-    assert found.by_edge == Agreement(2, 0.5, pytest.approx((3 / 4) ** 2 + (1 / 4) ** 2))
+    assert found.by_edge == Agreement(2, 0.5, pytest.approx((3 / 4) ** 2 + (1 / 4) ** 2))  # type: ignore[arg-type]
     # The first x agrees with all its labelled neighbours, the second with half, the first y with none.
     assert found.by_node == pytest.approx((1 + 0.5 + 0) / 3)
     assert [(row.labels, row.consistency) for row in found.by_class] == [(2, pytest.approx(2 / 3)), (2, 0.0)]
@@ -44,7 +44,7 @@ def test_labels_of_neighbours_are_compared_by_edge_node_and_class(path: Graph) -
 
 def test_nodes_with_a_common_neighbour_are_compared(path: Graph) -> None:
     # x-(x)-y disagree, y-(?)-y agree; x-(y)-? has an end without a label.
-    assert diagnose(path).by_two_steps == Agreement(2, 0.5, pytest.approx((1 / 4) ** 2 + (3 / 4) ** 2))
+    assert diagnose(path).by_two_steps == Agreement(2, 0.5, pytest.approx((1 / 4) ** 2 + (3 / 4) ** 2))  # type: ignore[arg-type]
 
 
 def test_weights_do_not_change_what_is_counted(path: Graph) -> None:

@@ -133,9 +133,11 @@ def test_overconfidence_is_measured_and_mended() -> None:
 def test_each_fold_is_measured_at_the_temperature_of_the_others() -> None:
     """One fold all right, the other all wrong: each is mended by what the other says, so neither is."""
     right, wrong = held_out(0.7, right=28, wrong=0, folds=1), held_out(0.7, right=0, wrong=10, folds=1)
-    both = HeldOut(*(np.concatenate(pair) for pair in (
-        (right.labels, wrong.labels), (right.distribution, wrong.distribution), (right.fold, wrong.fold + 1),
-    )))  # fmt: skip
+    both = HeldOut(
+        np.concatenate((right.labels, wrong.labels)),
+        np.concatenate((right.distribution, wrong.distribution)),
+        np.concatenate((right.fold, wrong.fold + 1)),
+    )
     at_the_others = np.concatenate(
         [
             at_temperature(right.distribution, fit_temperature(wrong)).max(axis=1),

@@ -1,12 +1,13 @@
 """A dozen tiny generated graphs: what is said of predictions against the truth. The benchmark has 50 of them."""
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks import trust
 from benchmarks.cases import Case
 
+from benchmarks import trust
 from lcgnn.graph import Graph
 
 
@@ -15,7 +16,7 @@ def rows() -> list[trust.Row]:
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(trust, "SETTINGS", {"selection": "last", "base_epochs": 60, "epochs": 60})
         monkeypatch.setattr(trust, "FOLDS", 5)
-        tiny = {"nodes": 160, "labels_per_class": 10, "fair": True}
+        tiny: dict[str, Any] = {"nodes": 160, "labels_per_class": 10, "fair": True}
         return [trust.measure_case(dataclasses.replace(Case.draw(seed), **tiny)) for seed in range(12)]
 
 

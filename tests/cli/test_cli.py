@@ -5,8 +5,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,7 +38,7 @@ def data(cora: object) -> None:
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory, data: None) -> tuple[Path, dict[str, object]]:
+def trained(tmp_path_factory: pytest.TempPathFactory, data: None) -> tuple[Path, dict[str, Any]]:
     folder = tmp_path_factory.mktemp("trained")
     done = lcgnn("train", "cora", "--seeds", "3", "--json", "--out", "run", *SHORT, folder=folder)
     assert done.returncode == 0, done.stderr
@@ -72,7 +74,7 @@ def test_help_does_not_wait_for_heavy_imports() -> None:
     assert done.stdout == "[]\n"
 
 
-def test_json_holds_what_a_script_needs(trained: tuple[Path, dict[str, object]]) -> None:
+def test_json_holds_what_a_script_needs(trained: tuple[Path, dict[str, Any]]) -> None:
     _, summary = trained
     assert summary["dataset"] == "cora"
     assert summary["method"] == "lc-gcn"
@@ -85,7 +87,7 @@ def test_json_holds_what_a_script_needs(trained: tuple[Path, dict[str, object]])
 
 
 def test_a_run_folder_holds_configuration_curves_model_and_predictions(
-    trained: tuple[Path, dict[str, object]],
+    trained: tuple[Path, dict[str, Any]],
 ) -> None:
     folder, summary = trained
     assert json.loads((folder / "summary.json").read_text()) == summary
@@ -98,7 +100,7 @@ def test_a_run_folder_holds_configuration_curves_model_and_predictions(
     assert sum(line.startswith("label consistency,") for line in metrics) == 20
 
 
-def test_a_finished_run_is_not_repeated(trained: tuple[Path, dict[str, object]]) -> None:
+def test_a_finished_run_is_not_repeated(trained: tuple[Path, dict[str, Any]]) -> None:
     folder, summary = trained
     before = (folder / "seed-1" / "model.safetensors").stat().st_mtime_ns
     again = lcgnn("train", "cora", "--seeds", "3", "--json", "--out", "run", *SHORT, folder=folder.parent)
@@ -106,9 +108,7 @@ def test_a_finished_run_is_not_repeated(trained: tuple[Path, dict[str, object]])
     assert (folder / "seed-1" / "model.safetensors").stat().st_mtime_ns == before
 
 
-def test_more_workers_give_the_same_numbers_as_one(
-    trained: tuple[Path, dict[str, object]], tmp_path: Path
-) -> None:
+def test_more_workers_give_the_same_numbers_as_one(trained: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
     _, summary = trained
     alone = lcgnn("train", "cora", "--seeds", "3", "--json", "--workers", "1", *SHORT, folder=tmp_path)
     assert json.loads(alone.stdout)["test_accuracy"] == summary["test_accuracy"]
@@ -212,7 +212,7 @@ def test_an_error_reaches_the_shell_as_one_line_and_exit_code_2(tmp_path: Path) 
     )
 
 
-def test_the_folder_of_another_configuration_is_refused(trained: tuple[Path, dict[str, object]]) -> None:
+def test_the_folder_of_another_configuration_is_refused(trained: tuple[Path, dict[str, Any]]) -> None:
     folder, _ = trained
     done = lcgnn("train", "citeseer", "--out", "run", *SHORT, folder=folder.parent)
     assert done.returncode == 2
@@ -224,7 +224,7 @@ def test_debug_shows_the_traceback(tmp_path: Path) -> None:
     assert "Traceback" in done.stderr
 
 
-def test_a_damaged_result_is_made_anew(trained: tuple[Path, dict[str, object]], tmp_path: Path) -> None:
+def test_a_damaged_result_is_made_anew(trained: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
     assert lcgnn("train", "cora", "--json", "--out", "run", *SHORT, folder=tmp_path).returncode == 0
     result = tmp_path / "run" / "seed-0" / "result.json"
     good = json.loads(result.read_text())
@@ -234,16 +234,24 @@ def test_a_damaged_result_is_made_anew(trained: tuple[Path, dict[str, object]], 
     assert repaired["stages"] == good["stages"]
 
 
+def ended_or_written_since(process: subprocess.Popen[bytes], path: Path, before: int) -> bool:
+    return process.poll() is not None or (path.exists() and path.stat().st_mtime_ns != before)
+
+
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_interrupting_leaves_a_resumable_run_and_says_how(workers: str, tmp_path: Path) -> None:
+def test_interrupting_leaves_a_resumable_run_and_says_how(
+    workers: str, tmp_path: Path, wait_until: Callable[..., Any]
+) -> None:
     arguments = ["train", "cora", "--seeds", "2", "--workers", workers, "--epochs", "100000", "--out", "run"]
     process = subprocess.Popen(
-        [*LCGNN, *arguments], cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True
+        [*LCGNN, *arguments],
+        cwd=tmp_path,
+        env={**os.environ, "LCGNN_CHECKPOINT_SECONDS": "0"},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
-    deadline = time.monotonic() + 60
-    while not (tmp_path / "run" / "config.json").exists() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    time.sleep(3)
+    wait_until((tmp_path / "run" / "seed-0" / "checkpoint.safetensors").exists)
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
@@ -251,7 +259,9 @@ def test_interrupting_leaves_a_resumable_run_and_says_how(workers: str, tmp_path
     assert "Traceback" not in errors
 
 
-def test_a_killed_run_continues_and_gives_the_result_that_it_would_have_given(tmp_path: Path) -> None:
+def test_a_killed_run_continues_and_gives_the_result_that_it_would_have_given(
+    tmp_path: Path, wait_until: Callable[..., Any]
+) -> None:
     arguments = ["train", "cora", "--json", "--base-epochs", "50", "--epochs", "1500"]
     environment = {"LCGNN_CHECKPOINT_SECONDS": "0.2"}
     undisturbed = json.loads(lcgnn(*arguments, "--out", "whole", folder=tmp_path).stdout)
@@ -264,8 +274,7 @@ def test_a_killed_run_continues_and_gives_the_result_that_it_would_have_given(tm
             env={**os.environ, **environment},
             stdout=subprocess.DEVNULL,
         )
-        while process.poll() is None and (not checkpoint.exists() or checkpoint.stat().st_mtime_ns == before):
-            time.sleep(0.01)
+        wait_until(partial(ended_or_written_since, process, checkpoint, before))
         process.kill()
         process.wait()
     resumed = json.loads(lcgnn(*arguments, "--out", "killed", folder=tmp_path).stdout)

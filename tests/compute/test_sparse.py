@@ -46,7 +46,8 @@ shapes = st.tuples(st.integers(1, 30), st.integers(1, 30), st.sampled_from([0.0,
 @settings(deadline=None, max_examples=50)
 @given(shapes, st.integers(1, 8) | st.sampled_from([48, 64, 65]), st.integers(0, 2**32))
 def test_products_and_their_gradients_equal_the_dense_ones(one_thread, shape, width, seed):
-    matrix = random_matrix(*shape, seed)
+    rows, columns, density = shape
+    matrix = random_matrix(rows, columns, density, seed)
     right = torch.tensor(random_matrix(shape[1], width, 1.0, seed + 1), requires_grad=True)
     grad_output = torch.tensor(random_matrix(shape[0], width, 1.0, seed + 2))
     product = SparseMatrix.of(csr_array(matrix), CPU) @ right
@@ -96,7 +97,8 @@ def test_a_product_with_some_columns_of_a_wider_matrix_reads_only_those():
 @settings(deadline=None, max_examples=40)
 @given(shapes, st.sampled_from([0.2, 0.6]), st.integers(0, 2**32 - 1))
 def test_dropout_of_a_sparse_matrix_is_that_of_the_dense_one_and_its_transpose_agrees(choice, shape, rate, key):
-    matrix, dropout = random_matrix(*shape, key), Dropout(rate, key)
+    rows, columns, density = shape
+    matrix, dropout = random_matrix(rows, columns, density, key), Dropout(rate, key)
     with use(choice):
         dropped = SparseMatrix.of(csr_array(matrix), CPU).dropout(dropout)
     expected = torch.tensor(matrix) * dropout.mask_like(torch.tensor(matrix))
@@ -142,21 +144,23 @@ def test_an_isolated_node_sees_itself_with_weight_one():
 
 def test_the_neighbourhood_of_a_node_is_its_neighbours_and_itself_once():
     adjacency = csr_array(np.array([[0.5, 2, 0], [2, 0, 0], [0, 0, 0]], dtype=np.float32))
-    graph = GraphTensors(Graph("loop", adjacency, np.zeros(3), ("a",)))
+    graph = GraphTensors(Graph("loop", adjacency, np.zeros(3, dtype=np.int64), ("a",)))
     np.testing.assert_array_equal(graph.neighbourhood.pattern.toarray() != 0, [[1, 1, 0], [1, 1, 0], [0, 0, 1]])
 
 
 def test_features_stay_sparse_or_dense_as_the_graph_has_them():
     dense = random_matrix(3, 4, 0.5, 0)
     adjacency = csr_array((3, 3), dtype=np.float32)
-    sparse = GraphTensors(Graph("sparse", adjacency, np.zeros(3), ("a",), csr_array(dense))).features
+    sparse = GraphTensors(
+        Graph("sparse", adjacency, np.zeros(3, dtype=np.int64), ("a",), csr_array(dense))
+    ).features
     assert isinstance(sparse, SparseMatrix)
     torch.testing.assert_close(sparse.matrix.to_dense(), torch.tensor(dense))
-    same = GraphTensors(Graph("dense", adjacency, np.zeros(3), ("a",), dense)).features
+    same = GraphTensors(Graph("dense", adjacency, np.zeros(3, dtype=np.int64), ("a",), dense)).features
     torch.testing.assert_close(same, torch.tensor(dense))
 
 
 def test_a_graph_without_features_says_so():
-    graph = GraphTensors(Graph("bare", csr_array((3, 3), dtype=np.float32), np.zeros(3), ("a",)))
+    graph = GraphTensors(Graph("bare", csr_array((3, 3), dtype=np.float32), np.zeros(3, dtype=np.int64), ("a",)))
     with pytest.raises(DataError, match="bare has no node features"):
         _ = graph.features

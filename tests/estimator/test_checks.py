@@ -6,7 +6,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from lcgnn import LCGNNClassifier, LCGNNSearchCV
 
-QUICK = {"base_epochs": 30, "epochs": 20, "learning_rate": 0.05}
+QUICK: dict[str, Any] = {"base_epochs": 30, "epochs": 20, "learning_rate": 0.05}
 
 
 SEARCHED = LCGNNClassifier(base_epochs=20, epochs=1, learning_rate=0.05, random_state=0)

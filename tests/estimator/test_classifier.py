@@ -187,8 +187,8 @@ def test_the_same_seed_gives_the_same_result_and_none_another(classifier: Any, d
         return made.label_distributions_
 
     np.testing.assert_array_equal(distribution(3), distribution(3))
-    generators = [np.random.RandomState(5), np.random.RandomState(5)]
-    np.testing.assert_array_equal(*(distribution(generator) for generator in generators))
+    one, other = (distribution(np.random.RandomState(5)) for _ in range(2))
+    np.testing.assert_array_equal(one, other)
     assert not np.array_equal(distribution(None), distribution(None))
 
 

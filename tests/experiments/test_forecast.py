@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from lcgnn.cli.display import Console, plan_table
+from lcgnn.cli.display import plan_table
 from lcgnn.experiments.forecast import Item, forecast, total
 from lcgnn.experiments.graphs import Graphs
 from lcgnn.experiments.library import load_experiment

@@ -6,10 +6,10 @@ import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -122,11 +122,10 @@ def workers_of(runner: int) -> list[int]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="finds the workers through /proc")
-def test_a_killed_worker_is_replaced(folder: Path) -> None:
+def test_a_killed_worker_is_replaced(folder: Path, wait_until: Callable[..., Any]) -> None:
     (folder / "study.toml").write_text(STUDY.replace("EPOCHS", "2000"))
     process = started(folder, "--workers", "2")
-    while process.poll() is None and not (victims := workers_of(process.pid)):
-        time.sleep(0.05)
+    victims = wait_until(lambda: workers_of(process.pid))
     os.kill(victims[0], signal.SIGKILL)
     output, errors = process.communicate(timeout=240)
     assert process.returncode == 0, errors
@@ -146,12 +145,11 @@ def test_two_runners_on_one_folder_do_not_disturb_each_other(folder: Path) -> No
     assert (folder / "alone" / "study.md").read_text() == (folder / "results" / "study.md").read_text()
 
 
-def test_killing_the_runner_loses_only_what_was_under_way(folder: Path) -> None:
+def test_killing_the_runner_loses_only_what_was_under_way(folder: Path, wait_until: Callable[..., Any]) -> None:
     (folder / "study.toml").write_text(STUDY.replace("EPOCHS", "400"))
     records = folder / "runs" / "records"
     process = started(folder, "--workers", "2")
-    while process.poll() is None and not any(records.glob("*.json")):
-        time.sleep(0.05)
+    wait_until(lambda: any(records.glob("*.json")))
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     kept = {path.name: path.stat().st_mtime_ns for path in records.glob("*.json")}

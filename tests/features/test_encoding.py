@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -102,8 +103,8 @@ def test_an_encoding_survives_json(file: TableFile) -> None:
     ],
 )  # fmt: skip
 def test_a_damaged_description_is_refused(damage: object, file: TableFile) -> None:
-    content = Encoding.fit(file, ["size"])[0].to_json()
-    wrong = {"kind": "pickle", "scale": 0, "mean": "x", "categories": 3, "buckets": -1}
+    content: Any = Encoding.fit(file, ["size"])[0].to_json()
+    wrong: dict[str, Any] = {"kind": "pickle", "scale": 0, "mean": "x", "categories": 3, "buckets": -1}
     if isinstance(damage, str) and damage in wrong:
         content[0][damage] = wrong[damage]
     else:

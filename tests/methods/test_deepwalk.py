@@ -1,5 +1,7 @@
 """DeepWalk: walks that only use edges, vectors that repeat, nodes that no walk visits."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -58,13 +60,14 @@ def test_a_node_without_neighbours_gets_the_class_prior():
 
 
 def test_vectors_repeat_to_the_bit_and_differ_between_seeds():
-    method, graph = create("deepwalk", epochs=3), two_cliques()
+    method: Any = create("deepwalk", epochs=3)
+    graph = two_cliques()
     np.testing.assert_array_equal(method.embed(graph, seed=1), method.embed(graph, seed=1))
     assert not np.array_equal(method.embed(graph, seed=1), method.embed(graph, seed=2))
 
 
 def test_progress_is_told_after_every_round_of_walks():
-    told = []
+    told: list[Any] = []
     create("deepwalk", epochs=3).fit(two_cliques(), SPLIT, context=Context(progress=told.append))
     assert [progress.epoch for progress in told] == [1, 2, 3]
     assert {progress.epochs for progress in told} == {3}

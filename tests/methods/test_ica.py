@@ -23,7 +23,7 @@ from lcgnn.methods.ica import (
 def kite() -> Graph:
     """0 has the neighbours 1, 2 and 3; 2 and 3 are joined; 4 is alone and has a self-loop."""
     links = np.array([[0, 0, 0, 2], [1, 2, 3, 3]])
-    graph = Graph.from_edges("kite", links, 5, [0, 1, 2, 1, 0], ["a", "b", "c"], features=np.eye(5))
+    graph = Graph.from_edges("kite", links, 5, np.array([0, 1, 2, 1, 0]), ["a", "b", "c"], features=np.eye(5))
     adjacency = graph.adjacency.tolil()
     adjacency[4, 4] = 1
     return Graph("kite", csr_array(adjacency), graph.labels, graph.class_names, graph.features)
@@ -51,13 +51,13 @@ def test_the_second_classifier_sees_the_features_and_the_neighbours_classes(
     aggregator: Aggregator, expected: list[list[float]]
 ):
     graph = kite()
-    task = Task.of(graph, Split([0], [], []))
+    task = Task.of(graph, Split(np.array([0]), np.arange(0), np.arange(0)))
     inputs = relational_inputs(task, graph.labels, aggregator)
     np.testing.assert_allclose(inputs, np.hstack([np.eye(5), expected]))
 
 
 def test_unlabelled_neighbours_count_with_their_bootstrapped_class():
-    task = Task.of(kite(), Split([0, 1], [], []))
+    task = Task.of(kite(), Split(np.array([0, 1]), np.arange(0), np.arange(0)))
     labels = task.clamped(np.array([2, 2, 2, 2, 2]))
     assert labels.tolist() == [0, 1, 2, 2, 2]
     assert neighbour_evidence(task.adjacency, labels, 3, "count")[0].tolist() == [0, 1, 2]
@@ -123,13 +123,13 @@ def test_training_nodes_keep_their_label():
 
 def test_the_seed_decides_the_order_and_repeats_to_the_bit():
     graph, split = noisy_clusters()
-    fits = [create("ica", trials=2).fit(graph, split, seed=3).label_distribution for _ in range(2)]
-    assert np.array_equal(*fits)
+    one, other = (create("ica", trials=2).fit(graph, split, seed=3).label_distribution for _ in range(2))
+    assert np.array_equal(one, other)
 
 
 def test_without_validation_nodes_the_defaults_hold():
     graph, split = noisy_clusters()
-    unchosen = Split(split.train, [], [])
+    unchosen = Split(split.train, np.arange(0), np.arange(0))
     default = create("ica", inverse_penalty=1.0, aggregator="proportion").fit(graph, unchosen)
     assert np.array_equal(create("ica").fit(graph, unchosen).label_distribution, default.label_distribution)
 

@@ -19,16 +19,16 @@ def random_graph(seed: int = 0, num_nodes: int = 30) -> tuple[Graph, Split]:
         num_nodes,
         generator.integers(3, size=num_nodes),
         ["a", "b", "c"],
-        weights=generator.uniform(0.5, 2.0, links.shape[1]),
+        weights=generator.uniform(0.5, 2.0, (links.shape[1],)),
     )
-    return graph, Split(train=[5, 0, 17, 9], validation=np.arange(20, 30), test=[])
+    return graph, Split(np.array([5, 0, 17, 9]), np.arange(20, 30), np.arange(0))
 
 
 def path_and_island(train: list[int]) -> tuple[Graph, Split]:
     """Nodes 0-1-2-3 in a row, 4-5 apart from them, 6 alone."""
     links = np.array([[0, 1, 2, 4], [1, 2, 3, 5]])
-    graph = Graph.from_edges("path", links, 7, [0, 0, 1, 1, 0, 0, 0], ["a", "b"])
-    return graph, Split(train=train, validation=[], test=[])
+    graph = Graph.from_edges("path", links, 7, np.array([0, 0, 1, 1, 0, 0, 0]), ["a", "b"])
+    return graph, Split(np.array(train), np.arange(0), np.arange(0))
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -25,7 +25,7 @@ def random_graph(*, sparse: bool = False) -> tuple[Graph, Split]:
         weights=generator.uniform(0.5, 2.0, 50),
         features=csr_array(features) if sparse else features,
     )
-    return graph, Split(train=np.arange(1, 16, 2), validation=np.arange(16, 25), test=[])
+    return graph, Split(train=np.arange(1, 16, 2), validation=np.arange(16, 25), test=np.arange(0))
 
 
 def textbook(graph: Graph, split: Split) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
@@ -96,7 +96,7 @@ def test_the_largest_score_is_the_most_likely_class():
 
 def test_validation_chooses_from_the_grid_and_without_it_the_defaults_hold():
     graph, split = random_graph()
-    unchosen = Split(split.train, [], [])
+    unchosen = Split(split.train, np.arange(0), np.arange(0))
     default = create("manireg", ambient=1e-3, ratio=1.0).fit(graph, unchosen)
     assert np.array_equal(create("manireg").fit(graph, unchosen).label_distribution, default.label_distribution)
     labels = graph.labels[split.validation]

@@ -1,6 +1,7 @@
 """GCN and GAT as their own papers train them: what differs from the starred rows."""
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
@@ -60,13 +61,15 @@ def test_weight_decay_on_a_parameter_that_does_not_exist_is_refused():
 
 def test_kipf_decays_the_first_layer_only_and_stops_from_the_twelfth_epoch_on():
     tensors = GraphTensors(small_graph())
-    ((phase, _),) = create("gcn-kipf").phases(tensors, torch.tensor(SPLIT.train))
+    method: Any = create("gcn-kipf")
+    ((phase, _),) = method.phases(tensors, torch.tensor(SPLIT.train))
     assert phase.decayed == ("weight_0",)
     assert (phase.epochs, phase.stop_window, phase.stop_after) == (200, 10, 11)
 
 
 def test_kipf_has_no_biases_and_drops_features():
-    network = create("gcn-kipf").network(9, 3, torch.Generator().manual_seed(0))
+    method: Any = create("gcn-kipf")
+    network = method.network(9, 3, torch.Generator().manual_seed(0))
     assert set(dict(network.named_parameters())) == {"weight_0", "weight_1"}
     tensors = GraphTensors(small_graph())
     assert network.embed(tensors) is None
@@ -122,7 +125,8 @@ def test_stop_after_lets_the_window_stop_before_half_of_the_epochs():
 
 def test_velickovic_is_patient():
     tensors = GraphTensors(small_graph())
-    ((phase, _),) = create("gat-velickovic", "pubmed").phases(tensors, torch.tensor(SPLIT.train))
+    method: Any = create("gat-velickovic", "pubmed")
+    ((phase, _),) = method.phases(tensors, torch.tensor(SPLIT.train))
     assert (phase.epochs, phase.patience, phase.selection) == (100_000, 100, "both")
     assert (phase.learning_rate, phase.weight_decay) == (0.01, 0.001)
 
@@ -130,7 +134,8 @@ def test_velickovic_is_patient():
 @pytest.mark.parametrize("name", ["gcn-kipf", "gat-velickovic"])
 def test_a_resumed_run_gives_the_result_of_an_uninterrupted_one(name, tmp_path):
     graph = small_graph()
-    method = dataclasses.replace(create(name), base_epochs=30)
+    method: Any = create(name)
+    method = dataclasses.replace(method, base_epochs=30)
     expected = method.fit(graph, SPLIT, seed=3)
 
     class Killed(Exception):

@@ -1,5 +1,7 @@
 """Planetoid: where its pairs come from, its loss, and the inductive form on nodes it has never seen."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -15,7 +17,7 @@ from lcgnn.networks.planetoid import ContextSampler
 
 NUM_NODES = 60
 SPLIT = Split(np.arange(12), np.arange(12, 30), np.arange(30, 50))
-QUICK = {"base_epochs": 40, "epochs": 120, "walks": 60, "learning_rate": 0.02}
+QUICK: dict[str, Any] = {"base_epochs": 40, "epochs": 120, "walks": 60, "learning_rate": 0.02}
 
 
 def clusters(num_nodes: int = NUM_NODES, seed: int = 0) -> Graph:
@@ -103,7 +105,7 @@ def test_the_inductive_form_classifies_nodes_unseen_in_training():
     assert distribution.shape == (45, 3)
     np.testing.assert_allclose(distribution.sum(axis=1), 1, rtol=1e-5)
     assert (distribution.argmax(axis=1) == unseen.labels).mean() >= 0.8
-    dense = classify_features(fit.tensors, unseen.features.toarray())
+    dense = classify_features(fit.tensors, csr_array(unseen.features).toarray())
     np.testing.assert_allclose(dense, distribution, atol=1e-6)
 
 

@@ -21,7 +21,7 @@ def ring_with_features() -> tuple[Graph, Split]:
     links = [[i, 6 * (i // 6) + (i + 1) % 6] for i in range(NUM_NODES)]
     labels = np.arange(NUM_NODES) // 6
     graph = Graph.from_edges("rings", np.array(links).T, NUM_NODES, labels, ["a", "b"], features=np.eye(NUM_NODES))
-    return graph, Split(train=[0, 6], validation=[1, 7], test=[2, 3, 4, 5, 8, 9, 10, 11])
+    return graph, Split(np.array([0, 6]), np.array([1, 7]), np.array([2, 3, 4, 5, 8, 9, 10, 11]))
 
 
 def random_embedding() -> torch.Tensor:

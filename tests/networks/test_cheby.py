@@ -44,7 +44,7 @@ def test_logits_and_gradients_equal_those_of_pyg_with_the_same_weights(order):
         for parameter in network.parameters():
             parameter.add_(0.1)
     first, second = pyg_network(network, order)
-    x = torch.tensor(graph.features.toarray())
+    x = torch.tensor(csr_array(graph.features).toarray())
     edge_index = torch.tensor(np.stack(graph.adjacency.nonzero()))
     expected = second(torch.relu(first(x, edge_index)), edge_index)
     logits = network(GraphTensors(graph))

@@ -1,18 +1,20 @@
 """Our GAT is PyTorch Geometric's with the same weights."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
 from scipy.sparse import csr_array
 from torch_geometric.nn import GATConv
 
-from lcgnn.compute.kernels import use
+from lcgnn.compute.kernels import Choice, use
 from lcgnn.compute.placement.whole import GraphTensors
 from lcgnn.graph import Graph
 from lcgnn.networks.gat import GAT
 from lcgnn.sources.pyg import to_pyg
 
-CHOICES = ("fused", "plain")
+CHOICES: tuple[Choice, ...] = ("fused", "plain")
 
 
 def random_graph(*, sparse: bool = True) -> Graph:
@@ -45,14 +47,15 @@ class Peer(torch.nn.Module):
         super().__init__()
         num_features, width = network.weight_0.shape
         (heads, hidden), (output_heads, num_classes) = network.source_0.shape, network.source_1.shape
-        self.layers = torch.nn.ModuleList(
+        layers: Any = torch.nn.ModuleList(
             [
                 GATConv(num_features, hidden, heads),
                 GATConv(width, num_classes, output_heads, concat=False),
             ]
         )
+        self.layers = layers
         with torch.no_grad():
-            for i, layer in enumerate(self.layers):
+            for i, layer in enumerate(layers):
                 layer.lin.weight.copy_(getattr(network, f"weight_{i}").T)
                 layer.att_src.copy_(getattr(network, f"source_{i}")[None])
                 layer.att_dst.copy_(getattr(network, f"target_{i}")[None])
@@ -64,7 +67,7 @@ class Peer(torch.nn.Module):
 
     def gradients(self) -> dict[str, torch.Tensor]:
         """By our names, in our layout."""
-        found = {}
+        found: dict[str, torch.Tensor] = {}
         for i, layer in enumerate(self.layers):
             found |= {
                 f"weight_{i}": layer.lin.weight.grad.T,
@@ -164,5 +167,5 @@ def test_an_epochs_passes_give_autograds_logits_and_gradients(choice):
             for parameter, expected in zip(network.parameters(), peer.parameters(), strict=True):
                 torch.testing.assert_close(parameter.grad, expected.grad, rtol=1e-4, atol=1e-5)
                 with torch.no_grad():  # The next round sees other parameters, as after a step.
-                    parameter -= 0.1 * expected.grad
-                    expected -= 0.1 * expected.grad
+                    parameter.sub_(0.1 * expected.grad)
+                    expected.sub_(0.1 * expected.grad)

@@ -1,5 +1,7 @@
 """Our GCN is PyTorch Geometric's with the same weights."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -49,11 +51,12 @@ class Peer(torch.nn.Module):
     def __init__(self, network: GCN) -> None:
         super().__init__()
         num_features, hidden = network.weight_0.shape
-        self.layers = torch.nn.ModuleList(
+        layers: Any = torch.nn.ModuleList(
             [GCNConv(num_features, hidden), GCNConv(hidden, network.weight_1.shape[1])]
         )
+        self.layers = layers
         with torch.no_grad():
-            for position, layer in enumerate(self.layers):
+            for position, layer in enumerate(layers):
                 layer.lin.weight.copy_(getattr(network, f"weight_{position}").T)
                 layer.bias.copy_(getattr(network, f"bias_{position}"))
 
@@ -138,5 +141,5 @@ def test_an_epochs_passes_give_autograds_logits_and_gradients(name, choice):
             for parameter, expected in zip(network.parameters(), peer.parameters(), strict=True):
                 torch.testing.assert_close(parameter.grad, expected.grad, rtol=1e-4, atol=1e-5)
                 with torch.no_grad():  # The next round sees other parameters, as after a step.
-                    parameter -= 0.1 * expected.grad
-                    expected -= 0.1 * expected.grad
+                    parameter.sub_(0.1 * expected.grad)
+                    expected.sub_(0.1 * expected.grad)

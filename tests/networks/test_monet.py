@@ -50,7 +50,7 @@ def test_logits_and_gradients_equal_those_of_pyg_with_the_same_weights():
             parameter.add_(0.1 * torch.randn(parameter.shape, generator=generator))
     first = pyg_layer(network.layer_0, NUM_FEATURES, HIDDEN)
     second = pyg_layer(network.layer_1, HIDDEN, NUM_CLASSES)
-    x = torch.tensor(graph.features.toarray())
+    x = torch.tensor(csr_array(graph.features).toarray())
     edge_index, _ = add_self_loops(torch.tensor(np.stack(graph.adjacency.nonzero())), num_nodes=NUM_NODES)
     hidden = torch.relu(first(x, edge_index, pseudo_coordinates(network.layer_0, edge_index)))
     expected = second(hidden, edge_index, pseudo_coordinates(network.layer_1, edge_index))

@@ -1,4 +1,4 @@
-"""A small graph for the tests of this folder, and processes that train on it together."""
+"""Processes that train together, for the tests of this folder."""
 
 import os
 import socket
@@ -7,42 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 
-import numpy as np
 import pytest
-from scipy.sparse import csr_array
-
-from lcgnn.graph import Graph, Split
-
-CLASSES = ("a", "b", "c", "d")
-
-
-def make_small_graph(*, sparse: bool = False, named: bool = False) -> tuple[Graph, Split]:
-    """Four classes, mostly homophilous edges with weights, a self-loop, an isolated node, features with signal."""
-    random, num_nodes = np.random.default_rng(0), 240
-    labels = random.integers(0, len(CLASSES), num_nodes)
-    ends = random.integers(0, num_nodes - 1, (2, 8 * num_nodes))
-    kept = (labels[ends[0]] == labels[ends[1]]) | (random.random(ends.shape[1]) < 0.2)
-    features = random.normal(size=(num_nodes, 10)).astype(np.float32)
-    features[np.arange(num_nodes), labels] += 1.5
-    edges = ends[:, kept]
-    adjacency = Graph.from_edges("small", edges, num_nodes, labels, CLASSES, weights=1 + random.random(kept.sum()))
-    looped = adjacency.adjacency.tolil()
-    looped[5, 5] = 2.0
-    graph = Graph(
-        "small",
-        csr_array(looped),
-        labels,
-        CLASSES,
-        csr_array(np.where(features > 0.5, features, 0)) if sparse else features,
-        np.array([f"node {number}" for number in range(num_nodes)]) if named else None,
-    )
-    order = random.permutation(num_nodes)
-    return graph, Split(order[:20], order[20:80], order[80:200], "small")
-
-
-@pytest.fixture(scope="session")
-def small_graph() -> Callable[..., tuple[Graph, Split]]:
-    return make_small_graph
 
 
 @pytest.fixture(scope="session")

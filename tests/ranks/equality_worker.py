@@ -5,12 +5,13 @@ Run as ``equality_worker.py FOLDER PORT...``, one port for each case; the first 
 
 import os
 import sys
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from lcgnn.compute.kernels import attention, backend, csr
+from lcgnn.compute.kernels import csr, use
 from lcgnn.methods import Context, create
 from lcgnn.methods.lc import TwoPhase
 from lcgnn.runs.crew import at_work
@@ -29,7 +30,9 @@ CASES = (
 
 
 def method_named(name: str) -> TwoPhase:
-    return create(name, base_epochs=EPOCHS[name], epochs=EPOCHS[name], base_stop_window=0)
+    method = create(name, base_epochs=EPOCHS[name], epochs=EPOCHS[name], base_stop_window=0)
+    assert isinstance(method, TwoPhase)
+    return method
 
 
 def compare(folder: Path, size: int, features: str) -> None:
@@ -60,9 +63,10 @@ def check_traffic(communication: Communication, size: int) -> None:
     assert all(cost.bytes > 0 for cost in communication.costs.values())
 
 
-def use_kernels(choice: str) -> None:
-    backend._choice = "plain" if choice == "plain" else "fused"
-    attention._MANY_PAIRS = csr._LARGE = 0 if choice == "large" else 2**20
+def kernels_of(choice: str) -> AbstractContextManager[None]:
+    """The kernels of a case; those for large graphs are used whatever the size."""
+    csr._LARGE = 0 if choice == "large" else 2**20
+    return use("plain" if choice == "plain" else "fused")
 
 
 def main(folder: Path, ports: list[str]) -> None:
@@ -70,8 +74,8 @@ def main(folder: Path, ports: list[str]) -> None:
     for (size, features, kernel), port in zip(CASES, ports, strict=True):
         if int(os.environ["RANK"]) < size:
             os.environ |= {"WORLD_SIZE": str(size), "MASTER_PORT": port}
-            use_kernels(kernel)
-            compare(folder, size, features)
+            with kernels_of(kernel):
+                compare(folder, size, features)
 
 
 if __name__ == "__main__":

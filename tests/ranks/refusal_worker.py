@@ -6,6 +6,7 @@ Run as ``refusal_worker.py FOLDER PORT...``, one port for each case. FOLDER has 
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from lcgnn.errors import RankError
 from lcgnn.runs.crew import at_work
 
 FIRST = os.environ["RANK"] == "0"
-CASES = (
+CASES: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("parts-3", {}, "parts-3 is a graph in 3 parts, and 2 processes were started"),
     ("broken-2", {}, r"part-1\.safetensors has \d+ bytes and should have \d+"),
     ("parts-2", {"epochs": 5 if FIRST else 6}, "Rank 1 was started with other settings .*: epochs is 6, not 5"),

@@ -39,9 +39,8 @@ def cases(tmp_path_factory: pytest.TempPathFactory, small_graph, worker) -> Path
                 arrays[f"distribution-{number}"] = stage.label_distribution
             np.savez(folder / f"{features}-{name}.npz", **arrays)
         for size in {1, *(size for size, kind, _ in worker.CASES if kind == features)}:
-            write_parts(
-                folder / f"{features}-{size}", graph, split, cut(graph, split, assign(graph, size)), DESCRIBED
-            )
+            parts = cut(graph, split, assign(graph, size))
+            write_parts(folder / f"{features}-{size}", graph, split, parts, DESCRIBED)
     return folder
 
 

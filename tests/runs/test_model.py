@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -41,7 +42,7 @@ def ring(num_nodes: int = 12) -> Graph:
 def trained(name: str = "lc-gcn") -> TrainedModel:
     graph = ring()
     method = create(name, base_epochs=5, epochs=5, selection="last")
-    fit = method.fit(graph, Split(np.arange(4), [], []), seed=1)
+    fit = method.fit(graph, Split(np.arange(4), np.arange(0), np.arange(0)), seed=1)
     return TrainedModel.of(name, method, graph, fit, form=FORM, about={"dataset": "ring", "seed": 1})
 
 
@@ -73,7 +74,8 @@ def test_a_model_classifies_a_grown_graph_and_one_without_labels_or_classes() ->
 def test_label_consistency_is_with_the_nodes_of_the_training() -> None:
     """RowNormalize(Z M) with M = Z'Z of the fitted graph, Z being the network's softmax on the new one."""
     model, grown = trained(), ring(15)
-    alone = replace(model, method=replace(model.method, aggregation=None))
+    method: Any = model.method
+    alone = replace(model, method=replace(method, aggregation=None))
     agreement = alone.label_distribution(ring()).T @ alone.label_distribution(ring())
     expected = alone.label_distribution(grown) @ agreement
     expected /= expected.sum(axis=1, keepdims=True)
@@ -88,7 +90,8 @@ def test_other_features_are_refused() -> None:
 
 def test_parameters_of_another_network_are_refused() -> None:
     model = trained()
-    wider = replace(model, method=replace(model.method, hidden=17))
+    method: Any = model.method
+    wider = replace(model, method=replace(method, hidden=17))
     with pytest.raises(DataError, match="do not fit the method's settings"):
         wider.label_distribution(ring())
 

@@ -103,7 +103,7 @@ def test_scaling_equals_that_of_scikit_learn(sparse: bool) -> None:
     given = csr_array(values) if sparse else values
     columns = Scaling.fit(given, "columns")
     np.testing.assert_allclose(columns.apply(given), StandardScaler().fit_transform(values), atol=1e-6)
-    rows = Scaling.fit(given, "rows").apply(given)
+    rows: Any = Scaling.fit(given, "rows").apply(given)
     np.testing.assert_allclose(rows.toarray() if sparse else rows, normalize(values, "l1"), rtol=1e-6)
     assert Scaling.fit(given, "none").apply(given) is given
 
@@ -122,6 +122,7 @@ def test_a_scaling_is_plain_data_and_a_damaged_one_is_refused() -> None:
     scaling = Scaling.fit(values)
     again = Scaling.from_json(scaling.to_json())
     np.testing.assert_array_equal(again.apply(values), scaling.apply(values))
+    content: Any
     for content in (
         None,
         [],

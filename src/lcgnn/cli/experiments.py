@@ -11,7 +11,7 @@ import typer
 
 from lcgnn.cli import options
 from lcgnn.cli.app import app
-from lcgnn.errors import ConfigError
+from lcgnn.errors import ConfigError, ExtraError
 
 if TYPE_CHECKING:
     from lcgnn.experiments.reproduce import Reproduction
@@ -79,7 +79,11 @@ def reproduce(
     if reproduction.experiments:
         page = results / "report.html"
         own = [name for name in experiments if name.endswith(".toml")]
-        write_page(Report.of(own, records, results), page)
+        try:
+            write_page(Report.of(own, records, results), page)
+        except ExtraError as missing:
+            console.print(f"\n{missing}", soft_wrap=True, markup=False)
+            return
         console.print(f"\nPage with plots: {page}    All tables in one file: lcgnn report", soft_wrap=True)
 
 

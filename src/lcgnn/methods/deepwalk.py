@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from lcgnn.compute.kernels.dropout import derive_key
 from lcgnn.compute.kernels.walks import random_walks
+from lcgnn.extras import need
 from lcgnn.graph import Graph, Split
 from lcgnn.methods.base import Context, Fit, Method, register, setting
 from lcgnn.methods.classical import (
@@ -72,8 +73,7 @@ class DeepWalk(Method):
         self, graph: Graph, seed: int, progress: Callable[[Progress], None] | None = None
     ) -> NDArray[np.float32]:
         """(N, dimension) vectors; zero for a node without neighbours."""
-        # Imported here because the other methods must not wait for gensim.
-        from gensim.models import Word2Vec
+        word2vec = need("gensim.models", "The method deepwalk").Word2Vec
 
         vectors = np.zeros((graph.num_nodes, self.dimension), dtype=np.float32)
         visits = np.zeros(graph.num_nodes, dtype=np.int64)
@@ -82,7 +82,7 @@ class DeepWalk(Method):
         if not visits.any():
             return vectors
         # One worker, or the result depends on which thread was faster. Nothing else depends on Python's hash.
-        model = Word2Vec(
+        model = word2vec(
             vector_size=self.dimension,
             window=self.window,
             sg=1,

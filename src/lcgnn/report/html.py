@@ -5,10 +5,8 @@ from __future__ import annotations
 from importlib import resources
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-
 from lcgnn import __version__
+from lcgnn.extras import need
 from lcgnn.files import written_atomically
 from lcgnn.report.page import Report
 from lcgnn.report.sections import Plot
@@ -22,13 +20,11 @@ def write_page(report: Report, path: Path) -> None:
 
 def render(report: Report) -> str:
     """The page's HTML; the same records give the same text."""
-    # Imported here because it takes long, and only this needs it.
-    from plotly.offline import get_plotlyjs
-
-    environment = Environment(
-        loader=PackageLoader("lcgnn.report"),
+    jinja2, plotly = (need(module, "The page with plots") for module in ("jinja2", "plotly.offline"))
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("lcgnn.report"),
         autoescape=True,
-        undefined=StrictUndefined,
+        undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -36,17 +32,17 @@ def render(report: Report) -> str:
     # A NaN would be no JSON, and the browser would show no figure at all.
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
     sections = report.sections()
-    return environment.get_template("report.html.j2").render(
+    page: str = environment.get_template("report.html.j2").render(
         report=report,
         sections=sections,
         has_plots=any(section.plots for section in sections),
         version=__version__,
-        style=_trusted("report.css"),
-        script=_trusted("report.js"),
-        plotly=Markup(get_plotlyjs()),
+        style=_template("report.css"),
+        script=_template("report.js"),
+        plotly=plotly.get_plotlyjs(),
     )
+    return page
 
 
-def _trusted(name: str) -> Markup:
-    """A file of this package that goes into the page as it is."""
-    return Markup(resources.files("lcgnn.report").joinpath("templates", name).read_text(encoding="utf-8"))
+def _template(name: str) -> str:
+    return resources.files("lcgnn.report").joinpath("templates", name).read_text(encoding="utf-8")

@@ -15,6 +15,7 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from lcgnn.compute import kernels
 from lcgnn.errors import ConfigError, OutputError
+from lcgnn.extras import need
 from lcgnn.runs.board import Board
 from lcgnn.training.loop import Progress
 
@@ -94,12 +95,9 @@ def run_on_cluster(
         board: Told what has finished; jobs on other machines cannot say how far they are.
         scheduler: Its address, such as "tcp://10.0.0.1:8786".
     """
+    distributed = need("distributed", "A cluster")
     try:
-        from dask.distributed import Client, as_completed
-    except ImportError as error:
-        raise ConfigError("A cluster needs Dask: pip install 'lcgnn[cluster]'.") from error
-    try:
-        client = Client(scheduler, timeout=10)
+        client = distributed.Client(scheduler, timeout=10)
     except (OSError, ValueError) as error:
         raise ConfigError(f"No Dask scheduler answers at {scheduler}. Start one: dask scheduler") from error
     with client:
@@ -108,7 +106,7 @@ def run_on_cluster(
             for position, job in enumerate(jobs)
         }
         try:
-            for future in as_completed(positions):
+            for future in distributed.as_completed(positions):
                 board.finish(positions[future])
                 yield positions[future], future.result()
         finally:

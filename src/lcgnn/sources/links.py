@@ -71,9 +71,7 @@ def is_networkx(value: Any) -> bool:
 def _matrix_or_edges(adjacency: Any) -> Any:
     """A scipy matrix or a numpy array, from every other form."""
     if is_networkx(adjacency):
-        import networkx
-
-        return networkx.to_scipy_sparse_array(adjacency, dtype=np.float64, format="coo")
+        return sys.modules["networkx"].to_scipy_sparse_array(adjacency, dtype=np.float64, format="coo")
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(adjacency, torch.Tensor):
         adjacency = adjacency.detach().cpu()

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
-from lcgnn.errors import ConfigError, DataError
+from lcgnn.errors import DataError
+from lcgnn.extras import need
 from lcgnn.graph import UNLABELLED, Features, Graph, Split
 
 if TYPE_CHECKING:
@@ -86,12 +87,9 @@ def from_pyg(data: Data, *, name: str = "graph", undirected: bool = False) -> tu
 
 
 def _libraries() -> tuple[Any, Any]:
-    try:
-        import torch
-        from torch_geometric.data import Data
-    except ImportError as error:
-        raise ConfigError("torch_geometric is not installed. Install it: pip install lcgnn[pyg]") from error
-    return torch, Data
+    import torch
+
+    return torch, need("torch_geometric.data", "A graph of PyTorch Geometric").Data
 
 
 def _field(data: Data, field: str) -> Any:

@@ -13,14 +13,14 @@ from lcgnn.compute.kernels.dropout import NO_DROPOUT, Dropout
 ACTIVATIONS = ("relu", "elu")
 
 
-def inputs(rows: int, columns: int, seed: int = 0, dtype=torch.float32) -> tuple[Tensor, Tensor, Tensor]:
+def inputs(rows: int, columns: int, seed: int = 0, dtype=torch.float32) -> tuple[Tensor, ...]:
     """x, bias and the gradient that comes from above."""
     generator = torch.Generator().manual_seed(seed)
     shapes = ((rows, columns), (columns,), (rows, columns))
     return tuple(3 * torch.randn(shape, generator=generator, dtype=dtype) for shape in shapes)
 
 
-def run(choice, x, bias, grad_output, activation, dropout) -> tuple[Tensor, Tensor, Tensor]:
+def run(choice, x, bias, grad_output, activation, dropout) -> tuple[Tensor, ...]:
     """Output and the gradients of x and bias."""
     x, bias = x.detach().requires_grad_(), bias.clone().requires_grad_()
     with use(choice):

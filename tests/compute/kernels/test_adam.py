@@ -1,5 +1,7 @@
 """Adam: both forms take torch's steps."""
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -14,7 +16,10 @@ def test_many_steps_equal_torchs(choice):
     ours = {name: value.clone().requires_grad_() for name, value in start.items()}
     theirs = {name: value.clone().requires_grad_() for name, value in start.items()}
     adam = Adam(ours, 0.05, {"weight": 0.01, "bias": 0.0})
-    groups = [{"params": [theirs["weight"]], "weight_decay": 0.01}, {"params": [theirs["bias"]]}]
+    groups: list[dict[str, Any]] = [
+        {"params": [theirs["weight"]], "weight_decay": 0.01},
+        {"params": [theirs["bias"]]},
+    ]
     reference = torch.optim.Adam(groups, lr=0.05)
     for _ in range(50):
         for name in start:

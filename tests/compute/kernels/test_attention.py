@@ -1,5 +1,7 @@
 """Attention over neighbours: the fused form is the plain one, and both keep attention's promises."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -9,7 +11,7 @@ from scipy.sparse import csr_array
 from torch import Tensor
 
 from lcgnn.compute.kernels import use
-from lcgnn.compute.kernels.attention import NEGATIVE_SLOPE, Neighbourhood, attend
+from lcgnn.compute.kernels.attention import Neighbourhood, attend
 from lcgnn.compute.kernels.dropout import NO_DROPOUT, Dropout
 
 
@@ -20,7 +22,7 @@ def random_neighbourhood(num_nodes: int, density: float, seed: int) -> Neighbour
     return Neighbourhood(pattern, torch.device("cpu"))
 
 
-def inputs(num_nodes: int, heads: int, width: int, seed: int, dtype=torch.float32) -> tuple[Tensor, ...]:
+def inputs(num_nodes: int, heads: int, width: int, seed: int, dtype=torch.float32) -> Any:
     """Projected features, the two score vectors, and the gradient that comes from above."""
     generator = torch.Generator().manual_seed(seed)
     shapes = ((num_nodes, heads * width), (heads, width), (heads, width), (num_nodes, heads * width))
@@ -31,13 +33,13 @@ def run(choice, projected, source, target, grad_output, neighbourhood, dropout) 
     """Output and all gradients."""
     leaves = [tensor.detach().requires_grad_() for tensor in (projected, source, target)]
     with use(choice):
-        output = attend(*leaves, neighbourhood, dropout)
+        output = attend(leaves[0], leaves[1], leaves[2], neighbourhood, dropout)
         return output.detach(), *torch.autograd.grad(output, leaves, grad_output)
 
 
 def dense_attention(projected: Tensor, source: Tensor, target: Tensor, pattern: np.ndarray) -> Tensor:
     """One head by the definition: an N x N softmax with minus infinity where there is no edge."""
-    score = torch.nn.functional.leaky_relu(projected @ target[0][:, None] + projected @ source[0], NEGATIVE_SLOPE)
+    score = torch.nn.functional.leaky_relu(projected @ target[0][:, None] + projected @ source[0], 0.2)
     score = score.masked_fill(torch.tensor(pattern == 0), -torch.inf)
     return torch.softmax(score, dim=1) @ projected
 
@@ -53,7 +55,7 @@ def dense_attention(projected: Tensor, source: Tensor, target: Tensor, pattern: 
 )
 def test_the_fused_form_equals_the_plain_one(num_nodes, shape, density, rate, seed):
     neighbourhood = random_neighbourhood(num_nodes, density, seed)
-    arguments = (*inputs(num_nodes, *shape, seed), neighbourhood, Dropout(rate, seed))
+    arguments = (*inputs(num_nodes, shape[0], shape[1], seed), neighbourhood, Dropout(rate, seed))
     results = zip(run("fused", *arguments), run("plain", *arguments), strict=True)
     for position, (fused, plain) in enumerate(results):
         # The score vectors' gradients are sums of terms that nearly cancel.
@@ -67,9 +69,9 @@ def test_one_head_equals_a_dense_masked_softmax(seed, choice):
     neighbourhood = random_neighbourhood(12, 0.2, seed)
     *arguments, grad_output = inputs(12, 1, 5, seed)
     leaves = [tensor.requires_grad_() for tensor in arguments]
-    expected = dense_attention(*leaves, neighbourhood.pattern.toarray())
+    expected = dense_attention(leaves[0], leaves[1], leaves[2], neighbourhood.pattern.toarray())
     expected_gradients = torch.autograd.grad(expected, leaves, grad_output)
-    output, *gradients = run(choice, *arguments, grad_output, neighbourhood, NO_DROPOUT)
+    output, *gradients = run(choice, leaves[0], leaves[1], leaves[2], grad_output, neighbourhood, NO_DROPOUT)
     torch.testing.assert_close(output, expected.detach(), rtol=1e-5, atol=1e-6)
     for gradient, wanted in zip(gradients, expected_gradients, strict=True):
         torch.testing.assert_close(gradient, wanted, rtol=1e-5, atol=1e-5)
@@ -80,7 +82,7 @@ def test_the_plain_gradient_is_the_derivative(rate):
     neighbourhood = random_neighbourhood(6, 0.3, 0)
     *arguments, _ = inputs(6, 2, 3, 0, dtype=torch.float64)
     assert torch.autograd.gradcheck(
-        lambda *leaves: attend(*leaves, neighbourhood, Dropout(rate, 1)),
+        lambda projected, source, target: attend(projected, source, target, neighbourhood, Dropout(rate, 1)),
         [tensor.requires_grad_() for tensor in arguments],
     )
 

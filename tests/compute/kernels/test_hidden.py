@@ -28,7 +28,7 @@ def test_value_and_gradients_equal_the_plain_form(rows, width, outputs, activati
     results = []
     for choice in ("fused", "plain"):
         with use(choice):
-            output = hidden_layer(*inputs, activation, Dropout(rate, key))
+            output = hidden_layer(inputs[0], inputs[1], inputs[2], activation, Dropout(rate, key))
             results.append((output, *torch.autograd.grad(output, inputs, grad_output)))
     for fused, plain in zip(*results, strict=True):
         torch.testing.assert_close(fused, plain, rtol=1e-4, atol=1e-5 * max(1, rows) ** 0.5 / (1 - rate))

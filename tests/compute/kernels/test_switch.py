@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -83,7 +84,8 @@ def test_the_environment_chooses_the_kernels(value, expected):
 
 
 def test_an_unknown_choice_is_told_with_the_known_ones():
-    with use("fast"), pytest.raises(ConfigError, match="'fast'; it can be 'fused' or 'plain'"):
+    wrong: Any = "fast"
+    with use(wrong), pytest.raises(ConfigError, match="'fast'; it can be 'fused' or 'plain'"):
         fused(SINGLE)
     finished = run_with_environment("fast")
     assert finished.returncode == 1

@@ -36,7 +36,7 @@ def whole(generated):
 @pytest.mark.parametrize("parts", [2, 3, 4])
 def test_training_in_parts_gives_the_result_of_training_on_the_whole(generated, whole, parts):
     method = create("lc-gcn", base_epochs=50, base_stop_window=0, epochs=50)
-    fit = method.fit(*generated, context=Context(parts=parts))
+    fit = method.fit(generated[0], generated[1], context=Context(parts=parts))
     for ours, expected in zip(fit.stages, whole.stages, strict=True):
         np.testing.assert_allclose(ours.history[:, :2], expected.history[:, :2], rtol=1e-5, atol=1e-5)
         np.testing.assert_array_equal(ours.history[:, 2], expected.history[:, 2])
@@ -85,12 +85,12 @@ def test_a_tensor_on_disk_leaves_no_file_behind(tmp_path, monkeypatch):
 @pytest.mark.parametrize("method", ["lc-gat", "gcn-adjacency", "gcn-kipf"])
 def test_what_cannot_be_trained_in_parts_says_so(generated, method):
     with pytest.raises(ConfigError, match="without parts"):
-        create(method).fit(*generated, context=Context(parts=3))
+        create(method).fit(generated[0], generated[1], context=Context(parts=3))
 
 
 def test_sparse_features_are_refused(cora):
     with pytest.raises(DataError, match="sparse features"):
-        create("lc-gcn").fit(*cora, context=Context(parts=3))
+        create("lc-gcn").fit(cora[0], cora[1], context=Context(parts=3))
 
 
 def test_a_graph_has_at_most_as_many_parts_as_nodes(generated):
@@ -99,7 +99,7 @@ def test_a_graph_has_at_most_as_many_parts_as_nodes(generated):
 
 
 _PEAK = """
-import re, sys, threading, time
+import re, sys, threading
 from pathlib import Path
 from lcgnn.sources.arrays import load_arrays
 from lcgnn.methods import Context, create
@@ -112,13 +112,16 @@ method = create("lc-gcn", base_epochs=1, epochs=1)
 method.fit(*load_arrays(Path(sys.argv[1])), context=context)  # Compiles.
 graph, split = load_arrays(Path(sys.argv[2]))
 before, peak = anonymous(), 0
+done = threading.Event()
 def watch():
     global peak
-    while True:
+    while not done.wait(0.002):
         peak = max(peak, anonymous())
-        time.sleep(0.002)
-threading.Thread(target=watch, daemon=True).start()
+watcher = threading.Thread(target=watch)
+watcher.start()
 method.fit(graph, split, context=context)
+done.set()
+watcher.join()
 print(peak - before)
 """
 

@@ -86,7 +86,7 @@ def test_more_parts_than_nodes_are_refused():
 def test_a_part_comes_back_from_disk_as_it_was(tmp_path: Path, small_graph, sparse):
     graph, split = small_graph(sparse=sparse)
     parts = cut_into(graph, split, 3)
-    write_parts(tmp_path / "parts", graph, split, cut(graph, split, assign(graph, 3)), DESCRIBED)
+    write_parts(tmp_path / "parts", graph, split, parts, DESCRIBED)
     manifest = read_manifest(tmp_path / "parts")
     for number, part in enumerate(parts):
         again = read_part(tmp_path / "parts", manifest, number)
@@ -102,11 +102,7 @@ def test_a_part_comes_back_from_disk_as_it_was(tmp_path: Path, small_graph, spar
 def test_the_rank_that_reports_knows_every_node_without_edges_and_features(tmp_path: Path, small_graph):
     graph, split = small_graph(named=True)
     write_parts(
-        tmp_path / "parts",
-        graph,
-        split,
-        cut(graph, split, assign(graph, 2)),
-        {**DESCRIBED, "checksum": graph.checksum},
+        tmp_path / "parts", graph, split, cut_into(graph, split, 2), {**DESCRIBED, "checksum": graph.checksum}
     )
     assert holds_parts(tmp_path / "parts")
     assert not holds_parts(tmp_path)
@@ -122,9 +118,9 @@ def test_the_rank_that_reports_knows_every_node_without_edges_and_features(tmp_p
 def test_a_damaged_folder_is_told_from_a_whole_one(tmp_path: Path, small_graph):
     graph, split = small_graph()
     folder = tmp_path / "parts"
-    manifest = write_parts(folder, graph, split, cut(graph, split, assign(graph, 2)), DESCRIBED)
+    manifest = write_parts(folder, graph, split, cut_into(graph, split, 2), DESCRIBED)
     with pytest.raises(OutputError, match="is there already"):
-        write_parts(folder, graph, split, cut(graph, split, assign(graph, 2)), DESCRIBED)
+        write_parts(folder, graph, split, cut_into(graph, split, 2), DESCRIBED)
 
     part = folder / "part-1.safetensors"
     content = part.read_bytes()

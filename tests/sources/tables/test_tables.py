@@ -1,6 +1,7 @@
 """A folder of tables becomes the graph that it describes, and what was done to it is told."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -148,7 +149,7 @@ def test_parquet_columns_of_every_plain_type_are_read(tmp_path: Path) -> None:
         pytest.param(lambda text: text.replace(",", " , ").encode(), id="spaces around cells"),
     ],
 )
-def test_a_csv_file_may_be_written_otherwise(written: object, tmp_path: Path) -> None:
+def test_a_csv_file_may_be_written_otherwise(written: Any, tmp_path: Path) -> None:
     expected = load(tmp_path).graph.checksum
     assert load(tmp_path, written(NODES), written(EDGES)).graph.checksum == expected
 

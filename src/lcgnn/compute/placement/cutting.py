@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import pymetis
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from lcgnn.compute.sparse import normalized_adjacency
 from lcgnn.errors import DataError
+from lcgnn.extras import need
 from lcgnn.graph import Graph, Split
 from lcgnn.sources.parts.part import Part, split_uses
 
@@ -21,6 +21,7 @@ def assign(graph: Graph, num_parts: int) -> NDArray[np.int64]:
         raise DataError(f"A graph can be cut into 1 part or more, not {num_parts}.")
     if num_parts == 1:
         return np.zeros(graph.num_nodes, dtype=np.int64)
+    pymetis = need("pymetis", "Cutting a graph into parts")
     simple = csr_array(graph.adjacency)
     simple.setdiag(0)
     simple.eliminate_zeros()
