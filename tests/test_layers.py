@@ -1,6 +1,7 @@
 """Imports go one way: a room of the package imports only from itself and from the rooms before it."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -84,3 +85,16 @@ def test_a_file_imports_only_from_its_own_room_and_the_rooms_before_it(path):
 )
 def test_every_form_of_import_is_seen(source, package, rooms):
     assert [room for room, _ in imported_rooms(source, package)] == rooms
+
+
+def rooms_in_the_architecture() -> list[str]:
+    """The rooms in the first column of the table in docs/architecture.md, in their order."""
+    text = (Path(__file__).parent.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
+    names = [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
+    return [name.removesuffix("/").removesuffix(".py") for name in names]
+
+
+def test_the_table_of_rooms_in_the_architecture_is_that_of_the_folders():
+    assert rooms_in_the_architecture() == list(ROOMS)
+    assert {room_of(path) for path in FILES} == set(ROOMS)

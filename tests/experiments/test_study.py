@@ -38,7 +38,7 @@ def record(experiment: Experiment, seed: int, draw: int, base: float, final: flo
     spec = experiment.runs(experiment.rows[0], experiment.columns[0])[draw]
     return Record(
         run=f"{seed}-{draw}",
-        dataset=spec.dataset,
+        dataset=spec.source.name,
         method=spec.method,
         settings=dataclasses.asdict(spec.create_method()),
         split=spec.split,
