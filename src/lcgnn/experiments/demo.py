@@ -10,12 +10,18 @@ from pathlib import Path
 from lcgnn.files import read_toml
 from lcgnn.runs.train import Training, train
 from lcgnn.runs.watching import Watcher
+from lcgnn.sources.benchmarks import names
 
 
 def demo_trainings(folder: Path) -> Iterator[tuple[str, Callable[[Watcher], Training]]]:
-    """The trainings of ``demo.toml``, each in a folder of its own: what to call it, and how to carry it out."""
+    """The trainings of ``demo.toml``, each in a folder of its own: what to call it, and how to carry it out.
+
+    A benchmark that the file does not name is trained on as its ``otherwise`` says.
+    """
     content = read_toml(resources.files("lcgnn.experiments").joinpath("demo.toml"))
-    for item in content["sessions"]:
+    named = {item["dataset"] for item in content["sessions"]}
+    others = [{"dataset": name, **content["otherwise"]} for name in names() if name not in named]
+    for item in [*content["sessions"], *others]:
         labels = item.get("labels_per_class")
         carry_out = partial(
             _carry_out, item, folder / f"{item['dataset']}-{item['method']}-{20 if labels is None else labels}"

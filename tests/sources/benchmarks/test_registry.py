@@ -1,0 +1,46 @@
+"""What every registered benchmark promises; a file in the folder is enough to be in here."""
+
+import numpy as np
+import pytest
+
+from lcgnn.sources.benchmarks import BENCHMARKS, Benchmark, benchmark, load, names, register
+from lcgnn.sources.source import Known
+
+EVERY = pytest.mark.parametrize("name", BENCHMARKS)
+
+
+@EVERY
+def test_a_benchmark_is_what_its_facts_say(name: str) -> None:
+    graph, split = load(name)
+    facts = benchmark(name)
+    assert (graph.name, graph.num_nodes, graph.num_classes) == (name, facts.num_nodes, facts.num_classes)
+    assert (graph.num_features, graph.num_source_links) == (facts.num_features, facts.num_links)
+    assert round(split.train.size / graph.num_nodes, 3) == facts.label_rate
+    split.check(graph)
+
+
+@EVERY
+def test_every_class_of_a_benchmark_is_trained_on(name: str) -> None:
+    graph, split = load(name)
+    assert (np.bincount(graph.labels[split.train], minlength=graph.num_classes) > 0).all()
+
+
+@EVERY
+def test_a_model_reads_a_benchmark_as_training_does(name: str) -> None:
+    found = benchmark(name)
+    loaded = found.load()
+    known = found.load_known(Known(None, loaded.graph.class_names))
+    assert known.graph.checksum == loaded.graph.checksum
+    assert known.split.checksum == loaded.split.checksum
+
+
+def test_benchmarks_are_listed_from_the_smallest_to_the_largest() -> None:
+    sizes = [benchmark(name).num_nodes for name in names()]
+    assert sizes == sorted(sizes)
+
+
+def test_a_registered_benchmark_is_listed_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lcgnn.sources.benchmarks.registry.BENCHMARKS", known := dict(BENCHMARKS))
+    tiny = type("Tiny", (Benchmark,), {"read": lambda self, **_: load("cora")})
+    register(tiny("tiny", "Tiny", 1, 0, 1, 0, 1.0))
+    assert list(known) == ["tiny", *BENCHMARKS]
