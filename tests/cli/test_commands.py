@@ -75,6 +75,7 @@ def short_demo(monkeypatch: pytest.MonkeyPatch) -> None:
     few = next(item for item in sessions if "labels_per_class" in item)
     short = {"sessions": [{**item, "seeds": 1} for item in (sessions[0], few)]}
     monkeypatch.setattr(demo, "read_toml", lambda _: short)
+    monkeypatch.setattr(demo, "names", lambda: ())
 
 
 def run(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> int:
@@ -102,6 +103,13 @@ def test_the_help_of_every_command_has_an_example_of_it(
 ) -> None:
     assert run([*command.split(), "--help"], monkeypatch) == 0
     assert f"Example: lcgnn {command}" in capsys.readouterr().out
+
+
+def test_a_benchmark_that_the_demonstration_does_not_name_is_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo, "names", lambda: ("cora", "mine"))
+    titles = [title for title, _ in demo.demo_trainings(Path("demo"))]
+    assert titles[-1] == "lc-gcn on mine, public split, 2 seeds"
+    assert sum("mine" in title for title in titles) == 1
 
 
 def test_every_session_of_the_demonstration_names_a_graph_and_a_method_that_there_are() -> None:
