@@ -43,7 +43,7 @@ def test_benchmarks_are_listed_from_the_smallest_to_the_largest() -> None:
 
 
 class Tiny(Benchmark):
-    def read(self, *, root: Path | None = None, progress: Progress | None = None) -> tuple[Graph, Split]:
+    def read(self, *, root: Path | None = None, progress: Progress | None = None) -> tuple[Graph, Split]:  # noqa: ARG002
         return load("cora")
 
 
