@@ -156,12 +156,14 @@ def test_the_fused_cross_entropy_is_torch_s(num_nodes, num_classes, share, sprea
     expected = torch.nn.functional.cross_entropy(leaf[nodes], labels[nodes])
     (gradient,) = torch.autograd.grad(expected, leaf)
     loss, fused_gradient = cross_entropy_gradient(logits, labels, nodes)
-    assert loss == pytest.approx(expected.item(), rel=1e-5, abs=1e-6)
+    # A loss near 0 is a difference of logits, which are rounded as they are large.
+    rounding = 1e-6 + torch.finfo(torch.float32).eps * logits.abs().max().item()
+    assert loss == pytest.approx(expected.item(), rel=1e-5, abs=rounding)
     torch.testing.assert_close(fused_gradient, gradient, rtol=1e-4, atol=1e-7)
     with use("plain"):
         plain_loss, plain_correct = cross_entropy_scores(logits, labels, nodes)
     fused_loss, fused_correct = cross_entropy_scores(logits, labels, nodes)
-    assert fused_loss == pytest.approx(plain_loss, rel=1e-5, abs=1e-6)
+    assert fused_loss == pytest.approx(plain_loss, rel=1e-5, abs=rounding)
     assert fused_correct == plain_correct
 
 
