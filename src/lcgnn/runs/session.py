@@ -122,8 +122,8 @@ def plan(
         raise ConfigError(f"Predictions can be written as csv or parquet, not {prediction_format!r}.")
     dataset = dataset if tables else dataset.lower()
     spec = RunSpec(dataset, method, 0, dict(settings or {}), split or SplitSpec(), tables)
-    resolve_device(device)
     _check_parts(parts, spec.create_method(), folds)
+    resolve_device(device)
     forget_tables()
     graph, own = source(spec)
     if validation is None:
