@@ -15,6 +15,6 @@ def two_layers(num_features: int, num_classes: int) -> GCN:
 register_module("pyg-gcn", two_layers, title="PyG's GCN")  # and lc-pyg-gcn, pyg-gcn-control, ...
 
 graph, split = load("cora")
-fit = create("lc-pyg-gcn", consistency_weight=2.0, base_epochs=100, epochs=200).fit(graph, split)
+fit = create("lc-pyg-gcn", consistency_weight=2.0, epochs=300).fit(graph, split)
 for stage in fit.stages:
     print(f"{stage.name}: {accuracy(stage.label_distribution, graph.labels, split.test):.1%}")
