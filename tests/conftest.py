@@ -16,8 +16,9 @@ from lcgnn.sources.benchmarks import load
 def pytest_configure(config: pytest.Config) -> None:
     # The tests run side by side; more threads than cores only make them wait for each other.
     torch.set_num_threads(1)
-    # torch_geometric's own import triggers it.
-    config.addinivalue_line("filterwarnings", "ignore:.torch.jit.script. is deprecated:DeprecationWarning")
+    # Torch_geometric triggers both: on import, and on Python 3.13 where it reads the annotations of a layer.
+    for message in (".torch.jit.script. is deprecated", "Failing to pass a value to the 'type_params' parameter"):
+        config.addinivalue_line("filterwarnings", f"ignore:{message}:DeprecationWarning")
 
 
 @pytest.fixture(scope="session")

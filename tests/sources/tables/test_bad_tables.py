@@ -1,7 +1,5 @@
 """Tables that cannot be used: one line that says where, what and what to do, and nothing left behind."""
 
-import csv
-import io
 import sys
 from pathlib import Path
 
@@ -266,19 +264,26 @@ def test_generated_nodes_with_good_edges_load_or_are_refused(
     attempt(tmp_path_factory.mktemp("graph"), first, b"source,target\na,b\n")
 
 
+def quoted(cell: str) -> str:
+    """A cell as it stands in a CSV file; Python 3.10's own writer refuses a zero byte."""
+    return '"{}"'.format(cell.replace('"', '""')) if set(cell) & set('",\r\n') else cell
+
+
 @settings(max_examples=150, deadline=None)
 @given(rows=st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=2, max_size=8), split=st.booleans())
 def test_any_cells_in_well_formed_tables_load_or_are_refused(
     rows: list[tuple[str, str, str]], split: bool, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(["id", "label", "feature", "split" if split else "other"])
-    writer.writerows([["a", "x", "1", "train"], ["b", "y", "2", "test"]])
-    writer.writerows([[f"n{number}", *cells] for number, cells in enumerate(rows)])
+    first = [
+        ["id", "label", "feature", "split" if split else "other"],
+        ["a", "x", "1", "train"],
+        ["b", "y", "2", "test"],
+    ]
+    table = [*first, *([f"n{number}", *cells] for number, cells in enumerate(rows))]
+    text = "".join(",".join(map(quoted, cells)) + "\r\n" for cells in table)
     weight = rows[0][0] if not set(rows[0][0]) & set('",\n\r') else ""
     edges = f"source,target,weight\na,b,1\nb,n0,{weight or 1}\n"
-    attempt(tmp_path_factory.mktemp("graph"), utf8(text.getvalue()), utf8(edges))
+    attempt(tmp_path_factory.mktemp("graph"), utf8(text), utf8(edges))
 
 
 @settings(max_examples=100, deadline=None)
