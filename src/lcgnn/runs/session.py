@@ -127,6 +127,8 @@ def plan(
     spec = dataclasses.replace(spec, split=dataclasses.replace(spec.split, validation=validation))
     if not Run(spec, loaded).split.validation.size:
         spec = _without_validation(spec)
+    # The method goes along to the workers, which may not know it by its name.
+    spec = dataclasses.replace(spec, made=spec.create_method())
     run = Run(spec, loaded)
     configuration = _configuration(run)
     folder = folder or _default_folder(configuration)
