@@ -13,6 +13,8 @@ ROOT = Path(lcgnn.__file__).parent
 ROOMS = (
     "errors",
     "files",
+    "limits",
+    "csr",
     "graph",
     "consistency",
     "features",

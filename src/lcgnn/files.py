@@ -104,13 +104,15 @@ def read_json(path: Path) -> Any:
     """Read JSON, or raise OutputError that names the file and what to do."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise OutputError(f"{path} cannot be read ({error}). Delete it to have it made anew.") from error
+    except (OSError, ValueError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
+        raise OutputError(f"{path} cannot be read ({reason}). Delete it to have it made anew.") from error
 
 
 def read_toml(file: Path | Traversable) -> dict[str, Any]:
     """Read TOML from a path or from a file of this package, or raise ConfigError that names it."""
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{file} cannot be read: {error}.") from error
+    except (OSError, ValueError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
+        raise ConfigError(f"{file} cannot be read: {reason}.") from error

@@ -168,7 +168,7 @@ def _tables(model: TrainedModel, tables: Tables) -> Subject:
         )
     if tables.are_arrays or holds_arrays(Path(tables.folder)):
         return _arrays(model, tables)
-    if model.form is None:
+    if model.form is None or model.form.roles is None:
         raise DataError(
             f"The model was not trained on a table's columns, so it cannot read {tables.folder}. "
             f"Train on that: lcgnn train {tables.folder}"
@@ -187,12 +187,14 @@ def _tables(model: TrainedModel, tables: Tables) -> Subject:
 
 def _arrays(model: TrainedModel, tables: Tables) -> Subject:
     """The graph in an .npz file or a folder of arrays, for a model that was not trained on columns either."""
-    if model.form is not None:
+    if model.form is not None and model.form.roles is not None:
         raise DataError(
             f"The model was trained on a table's columns, and {tables.folder} has none. Name a folder of tables."
         )
     if tables.are_arrays:
-        graph, given, notes = load_known_npz(Path(tables.folder), model.class_names, name=tables.name)
+        scaling = None if model.form is None else model.form.scaling
+        path = Path(tables.folder)
+        graph, given, notes = load_known_npz(path, model.class_names, name=tables.name, scaling=scaling)
     else:
         graph, given, notes = _folder_of_arrays(model, tables)
     if graph.features is None:
@@ -218,7 +220,7 @@ def _folder_of_arrays(model: TrainedModel, tables: Tables) -> tuple[Graph, NDArr
 
 
 def _benchmark(model: TrainedModel, name: str) -> Subject:
-    if model.form is not None:
+    if model.form is not None and model.form.roles is not None:
         raise DataError(
             f"The model was trained on a table's columns, and {name} has none. Name a folder of tables."
         )

@@ -39,7 +39,6 @@ from lcgnn.runs.shared_tables import read_tables
 from lcgnn.runs.spec import RunSpec, fingerprint
 from lcgnn.sources.benchmarks import load
 from lcgnn.sources.parts.parted import PartedGraph
-from lcgnn.sources.tables.known import TableForm
 from lcgnn.sources.tables.reading import Tables
 from lcgnn.training.checkpoint import CheckpointFile
 from lcgnn.training.loop import Progress
@@ -134,8 +133,7 @@ class Run:
         about = {**self.spec.configuration(), "seed": self.spec.seed, "graph": graph.checksum}
         form = None
         if self.spec.tables is not None:
-            made = read_tables(self.spec.tables)
-            form = None if made.roles is None else TableForm(made.roles, made.encoding)
+            form = read_tables(self.spec.tables).form
         return TrainedModel.of(
             self.spec.method, self.method, graph, fit, temperature=temperature, form=form, about=about
         )

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,35 +11,12 @@ from numpy.typing import NDArray
 from lcgnn.errors import DataError
 from lcgnn.features.encoding import Encoding
 from lcgnn.features.structure import with_structural_features
-from lcgnn.features.table import TableFile, shown
+from lcgnn.features.table import TableFile, listed
 from lcgnn.graph import Graph
+from lcgnn.sources.loaded import TableForm as TableForm
 from lcgnn.sources.tables.columns import Roles
 from lcgnn.sources.tables.labels import read_given, read_known_labels
 from lcgnn.sources.tables.reading import Tables, find_tables, read_ids, read_links
-
-
-@dataclass(frozen=True)
-class TableForm:
-    """What a model keeps of the tables that it was trained on: enough to make the same features of others.
-
-    Args:
-        roles: Which column is what.
-        encoding: How the feature columns became features; empty if the features were made from the edges.
-    """
-
-    roles: Roles
-    encoding: Encoding
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain data, from which `from_json` makes the same form again."""
-        return {"columns": self.roles.to_json(), "encoding": self.encoding.to_json()}
-
-    @classmethod
-    def from_json(cls, content: Any) -> TableForm:
-        """The form that `to_json` described; DataError if the content is something else."""
-        if not isinstance(content, Mapping) or set(content) != {"columns", "encoding"}:
-            raise DataError("The description of the tables is damaged. Train the model again.")
-        return cls(Roles.from_json(content["columns"]), Encoding.from_json(content["encoding"]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +39,10 @@ def load_known_tables(tables: Tables, form: TableForm, class_names: tuple[str, .
 
     Labels may be missing, in some rows or altogether; DataError says where and what to do if anything else is.
     """
-    files = find_tables(Path(tables.folder))
+    files = find_tables(Path(tables.folder), tables.columns.ignore)
     nodes, notes = files.nodes, files.notes()
+    if form.roles is None:
+        raise DataError(f"The model was not trained on a table's columns, so it cannot read {tables.folder}.")
     roles = form.roles.within(nodes, files.edges, tables.columns)
     ids = read_ids(nodes, roles.id)
     labels = read_known_labels(nodes, roles.label, class_names, notes)
@@ -86,7 +63,6 @@ def load_known_tables(tables: Tables, form: TableForm, class_names: tuple[str, .
 
 def _tell_unused(nodes: TableFile, roles: Roles, encoding: Encoding, notes: list[str]) -> None:
     used = {roles.id, roles.label, roles.split, *(column.name for column in encoding.columns)}
-    unused = [shown(name) for name in nodes.names if name not in used]
+    unused = [name for name in nodes.names if name not in used]
     if unused:
-        listed = ", ".join(unused[:8]) + (", ..." if len(unused) > 8 else "")
-        notes.append(f"{nodes.path.name}: not used by the model: {listed}.")
+        notes.append(f"{nodes.path.name}: not used by the model: {listed(unused)}.")
