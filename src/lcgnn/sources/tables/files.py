@@ -26,6 +26,7 @@ _BLOCK_BYTES = 16 << 20
 _FIRST_BYTES = 1 << 16
 # A cell of one character takes two bytes in a file and about six in memory.
 _BYTES_IN_MEMORY = 3
+_QUOTED = re.compile(r'"[^"]*"')
 _LINE_ENDS = re.compile(r"\r\n|\r|\n")
 
 
@@ -116,16 +117,13 @@ def _encoding(path: Path, start: bytes) -> str:
 
 def _header(path: Path, line: str) -> tuple[list[str], str]:
     """The names in the first line, and the delimiter that gives the most of them."""
-    best: list[str] = []
-    chosen = ","
-    for delimiter in _DELIMITERS[_kind(path)]:
-        try:
-            names = next(csv.reader([line], delimiter=delimiter), [])
-        except csv.Error as error:
-            raise DataError(f"{path}, line 1: not a header ({error}). Give the columns names there.") from error
-        if len(names) > len(best):
-            best, chosen = names, delimiter
-    return best, chosen
+    # Counted first, because a line that is read with another delimiter is one cell, longer than a cell may be.
+    unquoted = _QUOTED.sub("", line)
+    delimiter = max(_DELIMITERS[_kind(path)], key=unquoted.count)
+    try:
+        return next(csv.reader([line], delimiter=delimiter), []), delimiter
+    except csv.Error as error:
+        raise DataError(f"{path}, line 1: not a header ({error}). Give the columns names there.") from error
 
 
 def refuse_twins(path: Path, names: Sequence[str]) -> None:
