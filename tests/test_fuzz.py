@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-
 from tests.fuzz.readers import READERS, content_of, damaged
 from tests.fuzz.running import fuzz
 

@@ -1,4 +1,4 @@
-"""``python -m tests.fuzz``: read damaged files in child processes, and report what was neither read nor refused."""
+"""``python -m tests.fuzz``: read damaged files in child processes, and report all that was not read or refused."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ import pyarrow as pa
 import torch
 from pyarrow import parquet
 from safetensors.numpy import load, save
+from tests.fuzz.mutate import mutated_array, mutated_bytes, mutated_json, mutated_text
 
 from lcgnn import LCGNNClassifier, TrainedModel
 from lcgnn.compute.placement.cutting import assign, cut
@@ -34,7 +35,6 @@ from lcgnn.sources.parts.parted import load_parted
 from lcgnn.sources.tables.columns import Roles
 from lcgnn.sources.tables.known import TableForm, load_known_tables
 from lcgnn.sources.tables.reading import Tables, load_tables
-from tests.fuzz.mutate import mutated_array, mutated_bytes, mutated_json, mutated_text
 
 NODES = "id,label,f,g,text\na,x,1,red,one two\nb,y,2.5,blue,three four\nc,,0,red,five\nd,x,,blue,six seven\n"
 EDGES = "source,target,weight\na,b,1\nb,c,0.5\nc,d,2\n"

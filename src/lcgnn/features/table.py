@@ -95,13 +95,15 @@ def _plain(column: Any, name: str, path: Path) -> Any:
         if types.is_boolean(kind) or types.is_integer(kind):
             return column
         if types.is_string(kind):
+            # Trimming looks at the ends of a text only.
+            column.validate(full=True)
             return _trimmed(column)
         if types.is_floating(kind) or types.is_decimal(kind):
             return column.cast(pa.float64())
         if types.is_date(kind) or types.is_timestamp(kind):
             return column.cast(pa.timestamp("s"), safe=False)
         if types.is_large_string(kind) or types.is_null(kind) or str(kind) == "string_view":
-            return _trimmed(column.cast(pa.string()))
+            return _plain(column.cast(pa.string()), name, path)
     except pa.ArrowException as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(f"{path}, column {shown(name)}: cannot be read ({reason}).") from error
