@@ -104,6 +104,6 @@ def read_pack(path: Path) -> list[dict[str, Any]]:
         try:
             group = json.loads(line)
             records += [{**group["shared"], **run} for run in group["runs"]]
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise OutputError(f"{path}, line {number}: not a packed record. Restore the file.") from error
     return records

@@ -1,5 +1,6 @@
 """Tables of very many columns: read in time that grows with their cells, and spoken of in a few lines."""
 
+import copy
 import time
 from pathlib import Path
 
@@ -55,6 +56,8 @@ def test_many_columns_with_one_thing_in_common_are_one_line_with_all_of_them_at_
     summed = next(note for note in notes if "345 columns have the same cell in every row" in note)
     assert "'gene_0', 'gene_1', 'gene_2', 'gene_3', 'gene_4', ..." in summed
     assert sum("every cell is '7.0'" in note for note in in_full(notes)) == 345
+    # As workers get it, which it reaches in another process.
+    assert copy.deepcopy(summed).details == summed.details
 
 
 @pytest.mark.parametrize("count", [1, 3, 4])
