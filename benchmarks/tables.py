@@ -1,4 +1,4 @@
-"""A large folder of tables: how long it takes to become a graph, and how much memory."""
+"""Large folders of tables, long and wide: how long they take to become a graph, and how much memory."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from benchmarks.measure import in_words, machine, peak_memory, print_peak_memory
 from lcgnn.sources.tables.source import Tables
 
 NODES, EDGES, NUMBERS, LABEL_RATE = 1_000_000, 10_000_000, 5, 0.01
+# As many measurements of as few samples as a table of genes has, and word counts as a matrix of texts has.
+WIDE_ROWS, WIDE_COLUMNS, WIDE_SHARE = 1_000, 8_000, 0.02
 
 
 def generate(folder: Path) -> None:
@@ -34,7 +36,35 @@ def generate(folder: Path) -> None:
     csv.write_csv(pa.table(ends), folder / "edges.csv")
 
 
+def generate_wide(folder: Path, *, counts: bool) -> None:
+    """Very many columns of numbers, or of counts that are mostly zeros; a ring of edges."""
+    generator = np.random.default_rng(0)
+    shape = (WIDE_COLUMNS, WIDE_ROWS)
+    if counts:
+        values = (generator.random(shape) < WIDE_SHARE) * generator.integers(1, 9, shape)
+    else:
+        values = generator.standard_normal(shape).round(4)
+    ids = np.arange(WIDE_ROWS)
+    columns = {"id": pa.array(ids), "label": pa.array(np.where(ids % 20 == 0, "a", "b").astype(object))}
+    columns |= {f"gene-{number}": pa.array(column) for number, column in enumerate(values)}
+    csv.write_csv(pa.table(columns), folder / "nodes.csv")
+    csv.write_csv(pa.table({"source": ids, "target": (ids + 1) % WIDE_ROWS}), folder / "edges.csv")
+
+
+def measure_wide(*, counts: bool) -> float:
+    """Seconds that a wide table takes to become a graph, the best of three."""
+    with tempfile.TemporaryDirectory() as name:
+        generate_wide(Path(name), counts=counts)
+        seconds = []
+        for _ in range(3):
+            started = time.perf_counter()
+            Tables(name).load()
+            seconds.append(time.perf_counter() - started)
+    return min(seconds)
+
+
 def measure() -> dict[str, Any]:
+    wide = {"numbers": measure_wide(counts=False), "counts": measure_wide(counts=True)}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         generate(folder)
@@ -43,7 +73,7 @@ def measure() -> dict[str, Any]:
         peak = peak_memory("benchmarks.tables", name)
         seconds = time.perf_counter() - started
     content = {"nodes": NODES, "edges": EDGES, "mebibytes_on_disk": sizes}
-    return {"machine": machine(), **content, "seconds": seconds, "peak_mebibytes": peak}
+    return {"machine": machine(), **content, "seconds": seconds, "peak_mebibytes": peak, "wide_seconds": wide}
 
 
 def table(content: dict[str, Any]) -> str:
@@ -55,8 +85,18 @@ def table(content: dict[str, Any]) -> str:
             f"{content['seconds']:.1f} s with a peak of {content['peak_mebibytes']:,.0f} MiB, the start of Python "
             "included.",
             "",
+            *(_wide_line(what, seconds) for what, seconds in content["wide_seconds"].items()),
+            "",
             f"Measured by `python -m benchmarks tables` on {in_words(content['machine'])}.",
         ]
+    )
+
+
+def _wide_line(what: str, seconds: float) -> str:
+    cells = WIDE_ROWS * WIDE_COLUMNS
+    return (
+        f"{WIDE_ROWS:,} nodes with {WIDE_COLUMNS:,} columns of {what} take {seconds:.1f} s, which is "
+        f"{cells / seconds / 1e6:.1f} million cells a second."
     )
 
 

@@ -15,6 +15,8 @@ ROOMS = (
     "errors",
     "extras",
     "files",
+    "limits",
+    "csr",
     "graph",
     "consistency",
     "features",

@@ -129,5 +129,6 @@ def read_toml(file: Path | Traversable) -> dict[str, Any]:
     """Read TOML from a path or from a file of this package, or raise ConfigError that names it."""
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{file} cannot be read: {error}.") from error
+    except (OSError, ValueError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
+        raise ConfigError(f"{file} cannot be read: {reason}.") from error

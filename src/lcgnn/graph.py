@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, diags_array
 
+from lcgnn.csr import canonical, csr_parts
 from lcgnn.errors import DataError
+from lcgnn.limits import check_features
 
 UNLABELLED = -1
 
@@ -48,11 +50,11 @@ class Graph:
     num_source_links: int | None = None
 
     def __post_init__(self) -> None:
-        _set(self, "adjacency", _canonical(self.adjacency))
+        _set(self, "adjacency", canonical(self.adjacency, f"{self.name}: the adjacency matrix"))
         _set(self, "labels", np.array(self.labels, dtype=np.int64))
         _set(self, "class_names", tuple(str(name) for name in self.class_names))
         if self.features is not None:
-            _set(self, "features", _float_features(self.features))
+            _set(self, "features", _float_features(self.features, self.name))
         if self.node_names is not None:
             _set(self, "node_names", np.array(self.node_names, dtype=np.str_))
         self._check_adjacency()
@@ -138,9 +140,9 @@ class Graph:
         return digest.hexdigest()
 
     def _arrays(self) -> list[NDArray[Any]]:
-        arrays: list[NDArray[Any]] = [*_csr_parts(self.adjacency), self.labels]
+        arrays: list[NDArray[Any]] = [*csr_parts(self.adjacency), self.labels]
         if isinstance(self.features, csr_array):
-            arrays += _csr_parts(self.features)
+            arrays += csr_parts(self.features)
         elif self.features is not None:
             arrays.append(self.features)
         if self.node_names is not None:
@@ -156,7 +158,7 @@ class Graph:
         if not np.isfinite(self.adjacency.data).all() or (self.adjacency.data <= 0).any():
             raise DataError(f"{self.name}: edge weights must be positive and finite.")
         transpose = csr_array(self.adjacency.T)
-        parts = zip(_csr_parts(self.adjacency), _csr_parts(transpose), strict=True)
+        parts = zip(csr_parts(self.adjacency), csr_parts(transpose), strict=True)
         if not all(np.array_equal(ours, theirs) for ours, theirs in parts):
             raise DataError(
                 f"{self.name}: the adjacency matrix is not symmetric. "
@@ -241,27 +243,10 @@ def _set(instance: object, field: str, value: object) -> None:
     object.__setattr__(instance, field, value)
 
 
-def _csr_parts(matrix: csr_array) -> list[NDArray[Any]]:
-    return [matrix.data, matrix.indices, matrix.indptr]
-
-
-def _canonical(adjacency: csr_array) -> csr_array:
-    matrix = csr_array(adjacency, dtype=np.float32)
-    if any(part.flags.writeable for part in _csr_parts(matrix)) or not matrix.has_canonical_format:
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
-        matrix.sort_indices()
-    # One index type, whatever the source used, so that equal graphs have equal checksums.
-    fits = max(matrix.nnz, *matrix.shape) <= np.iinfo(np.int32).max
-    index_type = np.int32 if fits else np.int64
-    matrix.indices = matrix.indices.astype(index_type, copy=False)
-    matrix.indptr = matrix.indptr.astype(index_type, copy=False)
-    return matrix
-
-
-def _float_features(features: Features) -> Features:
+def _float_features(features: Features, name: str) -> Features:
+    check_features(name, int(features.shape[-1]) if features.ndim else 0)
     if not isinstance(features, np.ndarray):
-        return _canonical(csr_array(features))
+        return canonical(features, f"{name}: the matrix of features")
     taken = np.asarray(features, dtype=np.float32, order="C")
     return np.array(taken) if taken.flags.writeable and np.may_share_memory(taken, features) else taken
 

@@ -89,12 +89,27 @@ def refill(**arrays):
         (lambda folder: (folder / "graph.json").write_text("{}"), r"graph\.json is not a description"),
         (lambda folder: (folder / "graph.json").write_text("{"), r"graph\.json cannot be read"),
         (lambda folder: np.save(folder / "labels.npy", np.array([None] * 5)), "cannot be read"),
+        (lambda folder: (folder / "graph.json").write_text("[" * 10**5), "nested too deeply"),
+        (
+            lambda folder: (folder / "labels.npy").write_bytes(b"\x93NUMPY\x01\x00\x04\x00(((("),
+            "header is damaged",
+        ),
     ],
 )
 def test_a_broken_folder_is_refused_with_the_file_that_is_wrong(change, message, tmp_path):
     save_arrays(FORMS["dense"], SPLIT, tmp_path / "graph")
     change(tmp_path / "graph")
     with pytest.raises(DataError, match=message):
+        load_arrays(tmp_path / "graph")
+
+
+@pytest.mark.parametrize("field", ["name", "num_nodes", "num_features", "class_names"])
+@pytest.mark.parametrize("value", [None, -1, 1.5, True, {}, [1], [["x"]]])
+def test_a_description_of_other_types_is_refused_by_its_field(field, value, tmp_path):
+    save_arrays(FORMS["dense"], SPLIT, tmp_path / "graph")
+    path = tmp_path / "graph" / "graph.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), field: value}))
+    with pytest.raises(DataError, match=rf"graph\.json is damaged \('{field}' is not a? ?(text|list|whole)"):
         load_arrays(tmp_path / "graph")
 
 

@@ -36,7 +36,7 @@ def test_frames_give_the_graph_of_the_same_files(library: str, folder: Path) -> 
     expected = Tables(str(folder)).load()
     assert made.graph.checksum == expected.graph.checksum
     assert made.encoding == expected.encoding
-    assert made.roles == expected.roles
+    assert made.form == expected.form
     assert made.split.checksum == expected.split.checksum
 
 

@@ -14,7 +14,7 @@ from lcgnn import from_arrays
 from lcgnn.errors import ConfigError, DataError, InputError
 from lcgnn.features.scaling import Scaling
 from lcgnn.sources.in_memory import class_labels
-from lcgnn.sources.links import links_of, weighted_links
+from lcgnn.sources.links import links_of, links_of_edges
 
 PATH = np.array([[0, 1, 2], [1, 2, 3]])
 
@@ -88,12 +88,12 @@ def test_entries_of_a_sparse_matrix_at_the_same_place_add_up() -> None:
 
 
 def test_edges_may_have_weights() -> None:
-    links = weighted_links(PATH, np.array([1, 2, 3]), 4)
+    links = links_of_edges(PATH, np.array([1, 2, 3]), 4)
     graph = from_arrays(np.eye(4), [0, 1, -1, -1], links).graph
     assert graph.adjacency[1, 2] == graph.adjacency[2, 1] == 2
     for weights in (np.ones(2), np.array([1, 0, 1]), np.array([1, np.nan, 1]), np.array(["1"] * 3)):
         with pytest.raises(InputError, match="edge_weight"):
-            weighted_links(PATH, weights, 4)
+            links_of_edges(PATH, weights, 4)
 
 
 @pytest.mark.parametrize("sparse", [True, False])

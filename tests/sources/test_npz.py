@@ -1,8 +1,10 @@
 """An .npz file is the graph that its arrays describe, and nothing in it is ever executed."""
 
+import io
 import json
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +151,38 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "features of others": ({"adjacency": RING, "labels": LABELS, "features": np.eye(5)}, "for 6 nodes"),
     "a mask of numbers": ({"adjacency": RING, "labels": LABELS, "train_mask": LABELS}, "True or False"),
     "names of others": ({"adjacency": RING, "labels": LABELS, "node_names": np.array(["a"])}, "node names"),
+    "edges in two forms": (
+        {"adjacency": RING, "edge_index": np.array([[0], [1]]), "labels": LABELS},
+        "both 'adjacency' and 'edge_index'",
+    ),
+    "weights of no edges": (
+        {"adjacency": RING, "edge_weight": np.ones(6), "labels": LABELS},
+        "both 'adjacency' and 'edge_weight'",
+    ),
+    "edges dense and sparse": (
+        {"adjacency": RING, **sparse("adjacency", RING), "labels": LABELS},
+        "both 'adjacency' and its CSR form",
+    ),
+    "one matrix by two names": (
+        {**sparse("adj", RING), **sparse("adjacency", RING), "labels": LABELS},
+        "both 'adj_data' and 'adjacency_data'",
+    ),
+    "features dense and sparse": (
+        {"adjacency": RING, "labels": LABELS, "features": np.eye(6), **sparse("attr", np.eye(6))},
+        "both 'features' and its CSR form",
+    ),
+    "a negative label": ({"adjacency": RING, "labels": LABELS - 1}, "-2 is negative, which only -1 may be"),
+    "a table of labels": ({"adjacency": RING, "labels": np.eye(6)}, "labels: shape (6, 6)"),
+    "a column of labels": ({"adjacency": RING, "labels": LABELS[:, None]}, "labels.ravel()"),
+    "two nodes of one name": (
+        {"adjacency": RING, "labels": LABELS, "node_names": np.array(list("abcdea"))},
+        "node 5 is called 'a', as one before it",
+    ),
+    "a scale that is none": (
+        {"adjacency": RING, "labels": LABELS, "scaling": np.array("row")},
+        "'scaling' is 'row'",
+    ),
+    "an adjacency in one dimension": ({"adjacency": RING[0], "labels": LABELS}, "shape (6,) for 6 rows"),
     "objects": ({"adjacency": RING, "labels": np.array([Trap()] * 6, dtype=object)}, "never loaded"),
 }
 
@@ -184,6 +218,39 @@ def loaded_or_refused(path: Path) -> tuple[Graph | None, str]:
         return load_npz(path).graph, ""
     except DataError as error:
         return None, str(error)
+
+
+def test_what_may_be_a_mistake_is_told(tmp_path: Path) -> None:
+    names = np.array(["1", "1.0", "?", "Unknown", "01", ""])
+    made = load_npz(written(tmp_path, adjacency=RING, labels=names, colours=LABELS))
+    assert made.graph.num_classes == 5
+    told = " ".join(made.notes)
+    assert "'?', 'Unknown' is taken as a class. If it means that the label is unknown, give -1 or None" in told
+    assert "'01', '1', '1.0' are kept apart, though they are one number" in told
+    assert "no such array is known: 'colours'" in told
+
+
+@pytest.mark.parametrize(
+    "content", [b"\x93NUMPY\x01\x00", b"{'descr': '<f8', 'shape': (9999999999,)}", b"((((" * 900]
+)
+def test_a_damaged_header_of_an_array_is_refused(content: bytes, tmp_path: Path) -> None:
+    path = written(tmp_path, adjacency=RING, labels=LABELS)
+    with zipfile.ZipFile(path, "a") as archive:
+        header = b"\x93NUMPY\x01\x00" + len(content).to_bytes(2, "little") + content
+        archive.writestr("features.npy", header)
+    with pytest.raises(DataError, match=r"no \.npy file, or its header is damaged"):
+        load_npz(path)
+
+
+def test_a_header_that_promises_more_than_there_is_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, adjacency=RING, labels=LABELS)
+    buffer = io.BytesIO()
+    header = {"descr": "<f8", "fortran_order": False, "shape": (6, 10**9)}
+    np.lib.format.write_array_header_1_0(buffer, header)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("features.npy", buffer.getvalue())
+    with pytest.raises(DataError, match="tells of 48,000,000,000 bytes, and there are 0: it was cut short"):
+        load_npz(path)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

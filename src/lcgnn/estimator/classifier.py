@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from lcgnn.csr import checked_sparse
 from lcgnn.errors import ConfigError, InputError, InputWarning, OutputError
 from lcgnn.estimator.storage import Fitted, load_fitted, save_fitted
 from lcgnn.features.encoding import Encoding
@@ -26,8 +27,8 @@ from lcgnn.methods.checks import check_settings
 from lcgnn.methods.lc import TwoPhase
 from lcgnn.networks.module import ModuleFactory
 from lcgnn.runs.model import TrainedModel
-from lcgnn.sources.frames import is_frame, table_of
-from lcgnn.sources.in_memory import all_labels, class_labels, graph_of, has_label
+from lcgnn.sources.frames import is_frame, row_names, table_of
+from lcgnn.sources.in_memory import all_labels, class_labels, graph_of, has_label, odd_names
 from lcgnn.sources.links import links_of
 from lcgnn.sources.splits import with_validation
 
@@ -116,14 +117,15 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             y: (N,) numbers or text; -1, None or NaN where there is no label. Without an adjacency, -1 and 1 alone
                 are two classes, as for other classifiers.
             adjacency: The edges, without direction: an (N, N) scipy or numpy matrix of weights, (2, M) node
-                numbers as PyTorch Geometric's ``edge_index``, or a NetworkX graph with the rows as nodes in order;
-                None for no edges. Self-loops are left out: the networks add their own.
+                numbers as PyTorch Geometric's ``edge_index``, or a NetworkX graph whose nodes are the rows by
+                the names in the index of a pandas frame, or by number; None for no edges. Self-loops are left out:
+                the networks add their own.
         """
         features, encoding, notes = self._fit_features(X)
         values = _column(self, y, features.shape[0])
         labels, classes = class_labels(values, signs_are_classes=adjacency is None)
         check_classification_targets(classes[labels[labels != UNLABELLED]])
-        graph, told = _graph(features, adjacency, labels, classes)
+        graph, told = _graph(features, adjacency, labels, classes, row_names(X))
         seed = _seed(self.random_state)
         name, method = self._method()
         split = all_labels(graph)
@@ -137,7 +139,7 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             label_distributions=fit.label_distribution,
             answers=np.where(labels == UNLABELLED, fit.label_distribution.argmax(axis=1), labels),
             rows=None if adjacency is None else checksum(features),
-            notes=(*notes, *told),
+            notes=(*notes, *(f"y: {odd}" for odd in odd_names(classes)), *told),
             num_columns=self.n_features_in_,
             column_names=tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None,
         )
@@ -167,7 +169,8 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "adjacency is missing: the model was fitted on a graph, and X has other rows. Give the edges "
                 "among them; for none, adjacency=scipy.sparse.csr_array((n, n))."
             )
-        graph, _ = _graph(features, adjacency, np.full(features.shape[0], UNLABELLED), fitted.classes)
+        unknown = np.full(features.shape[0], UNLABELLED)
+        graph, _ = _graph(features, adjacency, unknown, fitted.classes, row_names(X))
         return fitted.model.label_distribution(graph, self.device)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, adjacency: Any = None) -> float:
@@ -259,6 +262,8 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return features
 
     def _matrix(self, X: Any, *, reset: bool) -> Features:
+        if issparse(X):
+            checked_sparse(X, "X")
         matrix = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=reset)
         return csr_array(matrix) if issparse(matrix) else matrix
 
@@ -270,10 +275,10 @@ def base_names() -> list[str]:
 
 
 def _graph(
-    features: Features, adjacency: Any, labels: NDArray[np.int64], classes: NDArray[Any]
+    features: Features, adjacency: Any, labels: NDArray[np.int64], classes: NDArray[Any], rows: list[Any] | None
 ) -> tuple[Graph, tuple[str, ...]]:
     """The graph of these rows; what could not be taken as it stands is warned of, and returned."""
-    links = links_of(adjacency, labels.size)
+    links = links_of(adjacency, labels.size, rows)
     _warn(links.notes)
     names = [str(name) for name in classes]
     return graph_of("graph", links, labels, names, features), links.notes

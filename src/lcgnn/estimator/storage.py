@@ -81,7 +81,7 @@ def load_fitted(path: Path) -> tuple[Fitted, dict[str, Any]]:
         raise OutputError(f"{path} is not a classifier of this version of lcgnn. Fit it again.")
     try:
         return _fitted(tensors, content), dict(content["parameters"])
-    except (LCGNNError, LookupError, TypeError, ValueError) as error:
+    except (LCGNNError, LookupError, TypeError, ValueError, AttributeError) as error:
         raise OutputError(f"{path} cannot be used: {error} Fit the classifier again.") from error
 
 

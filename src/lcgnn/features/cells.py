@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -48,11 +49,6 @@ def is_numeric(column: Any) -> bool:
     return bool(pa.types.is_integer(column.type) or pa.types.is_floating(column.type))
 
 
-def parses_as_number(cells: Any) -> bool:
-    """Whether every cell of a text column is a number."""
-    return _parses(cells, pa.float64())
-
-
 def parses_as_date(cells: Any) -> bool:
     """Whether every cell of a text column is a date or time as in ISO 8601."""
     return _parses(cells, pa.timestamp("s"))
@@ -79,43 +75,42 @@ def truth_values(column: Any) -> Any | None:
     return pc.if_else(column.is_null(), None, pc.is_in(lower, value_set=pa.array(_TRUE)))
 
 
-def as_numbers(file: TableFile, name: str, column: Any, kind: str) -> NDArray[np.float64]:
-    """(N,) the cells as numbers, NaN where missing; DataError names the first that is none, or not finite."""
-    if kind == "boolean":
-        column = _as_truth(file, name, column)
+def as_times(file: TableFile, name: str, column: Any) -> NDArray[np.float64]:
+    """(N,) dates as seconds, NaN where missing; DataError names the first that is none."""
     try:
-        if kind == "date":
-            column = column.cast(pa.timestamp("s")).cast(pa.int64())
-        column = column.cast(pa.float64(), safe=False)
+        seconds = column.cast(pa.timestamp("s")).cast(pa.int64())
     except pa.ArrowException as error:
-        wanted = "date such as 2024-05-31" if kind == "date" else "number"
-        cell = f": {_first_bad(column, pa.timestamp('s') if kind == 'date' else pa.float64())}"
+        cell = first_bad(column, lambda cells: not parses_as_date(cells))
         raise DataError(
-            f"{file.path}, column {shown(name)}{cell} is not a {wanted}. Correct it or leave the cell empty."
+            f"{file.path}, column {shown(name)}: {cell} is not a date such as 2024-05-31. "
+            "Correct it or leave the cell empty."
         ) from error
-    values = np.array(column.to_numpy(), dtype=np.float64)
-    _refuse(file, name, np.isinf(values), "infinity", values)
-    _refuse(file, name, abs(np.nan_to_num(values)) > LARGEST_NUMBER, f"beyond {LARGEST_NUMBER:g}", values)
-    return values
+    return np.array(seconds.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
 
 
-def _as_truth(file: TableFile, name: str, column: Any) -> Any:
+def as_truth(file: TableFile, name: str, column: Any) -> NDArray[np.float64]:
+    """(N,) truth values as 0 and 1, NaN where missing; DataError if a cell is neither."""
     truth = truth_values(column)
     if truth is None:
         raise DataError(f"{file.path}, column {shown(name)}: a cell is neither true nor false. Correct it.")
-    return truth.cast(pa.int8())
+    return np.array(truth.cast(pa.int8()).cast(pa.float64()).to_numpy(), dtype=np.float64)
 
 
-def _first_bad(column: Any, kind: Any) -> str:
+def first_bad(column: Any, is_bad: Callable[[Any], bool]) -> str:
+    """The first cell that is bad on its own, as it can stand in a message."""
     for cell in pc.unique(column.drop_null()):
-        if not _parses(pa.chunked_array([[cell.as_py()]]), kind):
+        if is_bad(pa.chunked_array([[cell.as_py()]])):
             return shown(cell.as_py())
     return "a cell"
 
 
-def _refuse(file: TableFile, name: str, bad: NDArray[np.bool_], what: str, values: NDArray[np.float64]) -> None:
+def refuse_too_large(file: TableFile, name: str, values: NDArray[np.float64]) -> None:
+    """Refuse numbers that no feature can be, with the place of the first."""
+    with np.errstate(invalid="ignore"):
+        bad = np.abs(values) > LARGEST_NUMBER
     if bad.any():
         row = int(bad.argmax())
+        what = "infinity" if np.isinf(values[row]) else f"beyond {LARGEST_NUMBER:g}"
         raise DataError(
             f"{file.place(row, name)}: {values[row]:g} is {what}, which cannot be a feature. "
             "Correct it or leave the cell empty."

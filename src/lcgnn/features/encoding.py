@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from itertools import groupby
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,63 +14,18 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
 from lcgnn.errors import DataError
-from lcgnn.features.cells import (
-    as_numbers,
-    is_numeric,
-    parses_as_date,
-    parses_as_number,
-    truth_values,
-    without_gaps,
-)
-from lcgnn.features.table import TableFile, shown
+from lcgnn.features.cells import as_times, as_truth, first_bad, refuse_too_large, without_gaps
+from lcgnn.features.column import ColumnEncoding as ColumnEncoding
+from lcgnn.features.fitting import CELLS, fitted_columns
+from lcgnn.features.notes import ColumnNotes
+from lcgnn.features.numbers import written_numbers
+from lcgnn.features.scaling import DENSE_SHARE, divided_by_row_sums
+from lcgnn.features.table import TableFile, listed, shown
 from lcgnn.features.words import hashed_words
 from lcgnn.graph import Features
+from lcgnn.limits import check_features, check_memory
 
-Kind = Literal["number", "date", "boolean", "category", "text"]
-
-# Buckets that the words of a text column are counted in.
-TEXT_BUCKETS = 256
-# A column with more different cells is text, or a name.
-MOST_CATEGORIES = 200
-# Features beyond this share of non-zeros are kept dense.
-DENSE_SHARE = 0.3
-_PLURALS = {
-    "number": "numbers",
-    "date": "dates",
-    "boolean": "truth values",
-    "category": "categories",
-    "text": "texts",
-}
-
-
-@dataclass(frozen=True)
-class ColumnEncoding:
-    """How one column becomes features.
-
-    Args:
-        name: Of the column.
-        kind: Numbers and dates are standardised, truth values are 0 or 1, a category has a feature for each of
-            its values, and the words of a text are counted in buckets by their hash.
-        mean: Of the numbers, subtracted.
-        scale: Their standard deviation, divided by.
-        categories: The values that have a feature; any other is all zeros.
-        buckets: How many a text's words are counted in.
-        marks_missing: Whether a further feature says that the cell is missing.
-    """
-
-    name: str
-    kind: Kind
-    mean: float = 0.0
-    scale: float = 1.0
-    categories: tuple[str, ...] = ()
-    buckets: int = 0
-    marks_missing: bool = False
-
-    @property
-    def width(self) -> int:
-        """How many features the column becomes."""
-        own = {"category": len(self.categories), "text": self.buckets}.get(self.kind, 1)
-        return own + self.marks_missing
+_DENSE_KINDS = ("number", "date", "boolean")
 
 
 @dataclass(frozen=True)
@@ -87,195 +42,177 @@ class Encoding:
     @classmethod
     def fit(cls, file: TableFile, names: Iterable[str]) -> tuple[Encoding, list[str]]:
         """Choose an encoding for these columns by what is in them, and say in words what was chosen."""
-        notes: list[str] = []
-        columns = [column for name in names if (column := _fit_column(file, name, notes))]
-        if columns:
-            notes.insert(0, f"Features: {_in_words(columns)}.")
+        columns, notes = fitted_columns(file, names)
         return cls(tuple(columns)), notes
 
     def apply(self, file: TableFile) -> tuple[Features, list[str]]:
         """The (N, F) features of a table with the same columns, and what was filled or unknown, in words."""
-        missing = [column.name for column in self.columns if column.name not in file.names]
+        missing = [column.name for column in self.columns if column.name not in file]
         if missing:
             raise DataError(
                 f"{file.path}: there is no column {shown(missing[0])}, which the features are made of. "
-                f"Add it; the columns needed are {', '.join(shown(column.name) for column in self.columns)}."
+                f"Add it; the columns needed are {listed([column.name for column in self.columns])}."
             )
-        notes: list[str] = []
-        blocks = [_apply_column(column, file, notes) for column in self.columns]
-        features = csr_array(hstack(blocks, format="csr", dtype=np.float32))
-        if features.nnz > DENSE_SHARE * features.shape[0] * features.shape[1]:
-            return features.toarray(), notes
-        return features, notes
+        check_features(str(file.path), self.width)
+        notes = ColumnNotes(file.path.name)
+        blocks = list(_blocks(self.columns, file, notes))
+        return _joined(blocks, file.num_rows), notes.told()
 
     def to_json(self) -> list[dict[str, Any]]:
         """Plain data, from which `from_json` makes the same encoding again."""
-        return [{**dataclasses.asdict(column), "categories": list(column.categories)} for column in self.columns]
+        return [column.to_json() for column in self.columns]
 
     @classmethod
     def from_json(cls, content: Any) -> Encoding:
         """The encoding that `to_json` described; DataError if the content is something else."""
         if not isinstance(content, list):
             raise DataError("The description of the features is not a list. Train the model again.")
-        return cls(tuple(_column_from_json(item) for item in content))
+        return cls(tuple(ColumnEncoding.from_json(item) for item in content))
 
 
-def _column_from_json(item: Any) -> ColumnEncoding:
-    fields = {field.name: field.default for field in dataclasses.fields(ColumnEncoding)}
-    if not isinstance(item, Mapping) or set(item) != set(fields) or item["kind"] not in get_args(Kind):
-        raise DataError("The description of a feature column is damaged. Train the model again.")
-    try:
-        column = ColumnEncoding(
-            str(item["name"]),
-            item["kind"],
-            float(item["mean"]),
-            float(item["scale"]),
-            tuple(str(name) for name in item["categories"]),
-            int(item["buckets"]),
-            bool(item["marks_missing"]),
-        )
-    except (TypeError, ValueError) as error:
-        raise DataError(
-            f"The description of a feature column is damaged: {error}. Train the model again."
-        ) from error
-    if not (np.isfinite(column.mean) and 0 < column.scale < np.inf and 0 <= column.buckets <= 1 << 24):
-        raise DataError(f"The description of column {shown(column.name)} is damaged. Train the model again.")
-    return column
+def _blocks(columns: tuple[ColumnEncoding, ...], file: TableFile, notes: ColumnNotes) -> Iterator[Features]:
+    """The features of all columns in order, those side by side that are made alike in one block.
+
+    Counts are not yet divided by their sum over a row.
+    """
+    made: list[tuple[str, Features]] = []
+    for form, alike in groupby(columns, lambda column: "dense" if column.kind in _DENSE_KINDS else column.kind):
+        if form == "dense":
+            made.append((form, _standardised(list(alike), file, notes)))
+        elif form == "count":
+            made.append((form, _counts(list(alike), file, notes)))
+        else:
+            made += [(form, _words(column, file, notes)) for column in alike]
+    counts = [block for form, block in made if form == "count"]
+    together = divided_by_row_sums(csr_array(hstack(counts, format="csr"))) if counts else None
+    start = 0
+    for form, block in made:
+        if form == "count":
+            assert together is not None
+            width = block.shape[1]
+            yield together if len(counts) == 1 else csr_array(together[:, start : start + width])
+            start += width
+        else:
+            yield block
 
 
-def _in_words(columns: list[ColumnEncoding]) -> str:
-    parts = []
-    for kind, plural in _PLURALS.items():
-        names = [column.name for column in columns if column.kind == kind]
-        if names:
-            listed = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-            parts.append(f"{len(names)} {kind if len(names) == 1 else plural} ({listed})")
-    return "; ".join(parts)
+def _joined(blocks: list[Features], num_rows: int) -> Features:
+    """The blocks side by side: dense or sparse, as is faster for the whole."""
+    width = sum(block.shape[1] for block in blocks)
+    entries = sum(block.nnz if isinstance(block, csr_array) else np.count_nonzero(block) for block in blocks)
+    if entries <= DENSE_SHARE * num_rows * width:
+        return csr_array(hstack([csr_array(block) for block in blocks], format="csr", dtype=np.float32))
+    if len(blocks) == 1 and isinstance(blocks[0], np.ndarray):
+        return blocks[0]
+    check_memory("The features", 4 * num_rows * width)
+    joined = np.empty((num_rows, width), dtype=np.float32)
+    start = 0
+    for block in blocks:
+        end = start + block.shape[1]
+        joined[:, start:end] = block.toarray() if isinstance(block, csr_array) else block
+        start = end
+    return joined
 
 
-def _fit_column(file: TableFile, name: str, notes: list[str]) -> ColumnEncoding | None:
-    """The encoding of a column, or None for one that says nothing."""
-    where = f"{file.path.name}, column {shown(name)}"
-    column = without_gaps(file.column(name))
-    cells = column.drop_null()
-    if not len(cells):
-        notes.append(f"{where}: every cell is empty; left out.")
-        return None
-    marks_missing = len(cells) < len(column)
-    if pc.count_distinct(cells).as_py() == 1 and not marks_missing:
-        notes.append(f"{where}: every cell is {shown(cells[0].as_py())}; left out.")
-        return None
-    kind = _kind(cells)
-    if kind is None:
-        notes.append(f"{where}: nearly every cell is different, so it looks like a name; left out.")
-        return None
-    if kind in ("category", "text"):
-        _tell_almost_numbers(file, name, column, kind, notes)
-    if marks_missing:
-        notes.append(f"{where}: {column.null_count:,} of {len(column):,} cells are missing; {_FILLED[kind]}.")
-    return _fitted(file, name, kind, column, marks_missing)
+def _standardised(columns: list[ColumnEncoding], file: TableFile, notes: ColumnNotes) -> NDArray[np.float32]:
+    """(N, w) columns of numbers, dates and truth values, each with a mark for what is missing if it has one."""
+    width = sum(column.width for column in columns)
+    check_memory(f"{file.path}: {len(columns):,} columns of numbers", 4 * file.num_rows * width)
+    features = np.empty((file.num_rows, width), dtype=np.float32)
+    pending: list[NDArray[np.float32]] = []
+    start = 0
+    for column in columns:
+        values = _values(column, file)
+        gaps = np.isnan(values)
+        pending.append(np.nan_to_num((values - column.mean) / column.scale, nan=0.0).astype(np.float32))
+        if column.marks_missing:
+            pending.append(gaps.astype(np.float32))
+        elif gaps.any():
+            _tell_filled(file, column.name, int(gaps.sum()), notes)
+        if len(pending) * file.num_rows >= CELLS:
+            start = _write(features, start, pending)
+    _write(features, start, pending)
+    return features
 
 
-_FILLED = {
-    "number": "filled with the mean and marked",
-    "date": "filled with the mean and marked",
-    "boolean": "filled with 0 and marked",
-    "category": "marked",
-    "text": "marked",
-}
+def _write(features: NDArray[np.float32], start: int, pending: list[NDArray[np.float32]]) -> int:
+    """Write the columns that are due, many at a time: one by one, every write would touch every row."""
+    end = start + len(pending)
+    if pending:
+        features[:, start:end] = np.stack(pending).T
+        pending.clear()
+    return end
 
 
-def _fitted(file: TableFile, name: str, kind: Kind, column: Any, marks_missing: bool) -> ColumnEncoding:
-    made = ColumnEncoding(name, kind, marks_missing=marks_missing)
-    if kind in ("number", "date"):
-        values = as_numbers(file, name, column, kind)
-        spread = float(np.nanstd(values))
-        return dataclasses.replace(made, mean=float(np.nanmean(values)), scale=spread or 1.0)
-    if kind == "category":
-        return dataclasses.replace(made, categories=tuple(sorted(pc.unique(column.drop_null()).to_pylist())))
-    if kind == "text":
-        return dataclasses.replace(made, buckets=TEXT_BUCKETS)
-    return made
+def _counts(columns: list[ColumnEncoding], file: TableFile, notes: ColumnNotes) -> csr_array:
+    """(N, w) columns that are mostly zeros, as they are."""
+    rows, places, entries = [], [], []
+    for place, column in enumerate(columns):
+        values = _values(column, file)
+        gaps = np.isnan(values)
+        if gaps.any():
+            _tell_filled(file, column.name, int(gaps.sum()), notes)
+            values[gaps] = 0
+        there = np.flatnonzero(values)
+        rows.append(there)
+        places.append(np.full(there.size, place))
+        entries.append(values[there])
+    shape = (file.num_rows, len(columns))
+    return csr_array((np.concatenate(entries), (np.concatenate(rows), np.concatenate(places))), shape=shape)
 
 
-def _kind(cells: Any) -> Kind | None:
-    """What kind of column these cells are, or None if they are names."""
-    if pa.types.is_boolean(cells.type):
-        return "boolean"
-    if pa.types.is_timestamp(cells.type):
-        return "date"
-    if is_numeric(cells) or parses_as_number(cells):
-        return "number"
-    if truth_values(cells) is not None:
-        return "boolean"
-    if parses_as_date(cells):
-        return "date"
-    return _kind_of_words(cells)
-
-
-def _kind_of_words(cells: Any) -> Kind | None:
-    distinct, count = pc.count_distinct(cells).as_py(), len(cells)
-    num_words = pc.mean(pc.list_value_length(pc.utf8_split_whitespace(cells))).as_py()
-    if num_words >= 2 and distinct > count / 2:
-        return "text"
-    if distinct <= MOST_CATEGORIES and distinct <= max(count / 2, 2):
-        return "category"
-    if num_words < 1.5 and distinct > 0.9 * count:
-        return None
-    return "text"
-
-
-_NUMBER_LIKE = r"^[-+]?[\d.,']*\d[\d.,']*([eE][-+]?\d+)?[%€$]?$"
-
-
-def _tell_almost_numbers(file: TableFile, name: str, column: Any, kind: Kind, notes: list[str]) -> None:
-    """Say so if a column looks like numbers but some cell keeps it from being taken as such."""
-    alike = pc.fill_null(pc.match_substring_regex(column, _NUMBER_LIKE), True)
-    if pc.mean(pc.cast(alike, pa.float64())).as_py() < 0.5:
-        return
-    plain = r"^[-]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$"
-    odd = pc.index(pc.fill_null(pc.match_substring_regex(column, plain), True), False).as_py()
-    notes.append(
-        f"{file.place(odd, name)}: {shown(column[odd].as_py())} is not a number, so the column is taken as "
-        f"{kind}. If it should be one, write it as 12.5 or leave the cell empty."
-    )
-
-
-def _apply_column(encoding: ColumnEncoding, file: TableFile, notes: list[str]) -> csr_array:
-    """(N, width) the features of one column."""
-    column = without_gaps(file.column(encoding.name))
-    if encoding.kind in ("number", "date", "boolean"):
-        block = csr_array(_standardised(encoding, file, column)[:, None], dtype=np.float32)
-    elif encoding.kind == "category":
-        block = _one_hot(encoding, file, _as_text(column), notes)
+def _words(column: ColumnEncoding, file: TableFile, notes: ColumnNotes) -> csr_array:
+    """(N, w) a column of categories or of text."""
+    cells = _as_text(without_gaps(file.column(column.name)))
+    if column.kind == "category":
+        block = _one_hot(column, file, cells, notes)
     else:
-        block = hashed_words(_as_text(column), encoding.buckets)
-    if encoding.marks_missing:
-        marks = column.is_null().to_numpy().astype(np.float32)
+        block = hashed_words(cells, column.buckets)
+    if column.marks_missing:
+        marks = cells.is_null().to_numpy().astype(np.float32)
         return csr_array(hstack([block, csr_array(marks[:, None])], format="csr"))
-    if column.null_count and encoding.kind != "text":
-        where = f"{file.path.name}, column {shown(encoding.name)}"
-        notes.append(f"{where}: {column.null_count:,} cells are missing, which no cell was in training; filled.")
+    if cells.null_count and column.kind != "text":
+        _tell_filled(file, column.name, cells.null_count, notes)
     return block
 
 
-def _standardised(encoding: ColumnEncoding, file: TableFile, column: Any) -> NDArray[np.float64]:
-    values = as_numbers(file, encoding.name, column, encoding.kind)
-    return np.nan_to_num((values - encoding.mean) / encoding.scale, nan=0.0)
+def _values(encoding: ColumnEncoding, file: TableFile) -> NDArray[np.float64]:
+    """(N,) the cells of a column as numbers, NaN where missing; DataError names the first that is none."""
+    column = file.column(encoding.name)
+    if encoding.kind == "date":
+        return as_times(file, encoding.name, without_gaps(column))
+    if encoding.kind == "boolean":
+        return as_truth(file, encoding.name, without_gaps(column))
+    values = written_numbers(column, encoding.notation)
+    if values is None:
+        cell = first_bad(without_gaps(column), lambda cells: written_numbers(cells, encoding.notation) is None)
+        raise DataError(
+            f"{file.path}, column {shown(encoding.name)}: {cell} is not a number. "
+            "Correct it or leave the cell empty."
+        )
+    refuse_too_large(file, encoding.name, values)
+    return values
+
+
+def _tell_filled(file: TableFile, name: str, count: int, notes: ColumnNotes) -> None:
+    where = f"{file.path.name}, column {shown(name)}"
+    sentence = f"{where}: {count:,} cells are missing, which no cell was in training; filled."
+    notes.add("have missing cells, which no cell was in training; filled", name, sentence)
 
 
 def _as_text(column: Any) -> Any:
     return column if pa.types.is_string(column.type) else column.cast(pa.string())
 
 
-def _one_hot(encoding: ColumnEncoding, file: TableFile, column: Any, notes: list[str]) -> csr_array:
+def _one_hot(encoding: ColumnEncoding, file: TableFile, column: Any, notes: ColumnNotes) -> csr_array:
     found = pc.index_in(column, value_set=pa.array(encoding.categories, pa.string()))
     unseen = pc.sum(pc.and_(found.is_null(), column.is_valid())).as_py() or 0
     if unseen:
-        notes.append(
+        sentence = (
             f"{file.path.name}, column {shown(encoding.name)}: {unseen:,} cells hold a value that was not there "
             "in training; they count as none of the known ones."
         )
+        notes.add("hold values that were not there in training, which count as none", encoding.name, sentence)
     positions = pc.fill_null(found, -1).to_numpy()
     rows = np.flatnonzero(positions >= 0)
     ones = np.ones(rows.size, dtype=np.float32)

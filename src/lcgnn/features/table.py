@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
+
+from lcgnn.errors import DataError
 
 _SHOWN_CHARACTERS = 40
 
@@ -16,28 +19,44 @@ _SHOWN_CHARACTERS = 40
 class TableFile:
     """A table and the file that it came from.
 
+    A column is judged when it is asked for: one that nobody uses may hold anything.
+
     Args:
         path: The file.
-        table: Columns of text, whole numbers, numbers or truth values; what is missing is null.
+        columns: By their names, as they were read.
+        num_rows: In each.
         line_of: The line of a text file in which a row ends, or None if it is not to be found; None for Parquet.
         notes: What was not as expected but could be read.
         in_memory: Whether it is no file at all but was passed in from Python, and ``path`` is what to call it.
+        left_out: Columns that are there and were not read, because they are not to be used.
     """
 
     path: Path
-    table: pa.Table
+    columns: dict[str, Any]
+    num_rows: int
     line_of: Callable[[int], int | None] | None = None
     notes: tuple[str, ...] = ()
     in_memory: bool = False
+    left_out: frozenset[str] = frozenset()
+    _judged: set[str] = field(default_factory=set, repr=False)
 
     @property
     def names(self) -> list[str]:
         """The names of the columns."""
-        return list(self.table.column_names)
+        return list(self.columns)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.columns
 
     def column(self, name: str) -> Any:
-        """A column by its name."""
-        return self.table.column(name)
+        """A column of text, whole numbers, numbers, truth values or times; what is missing is null.
+
+        DataError if its cells are of another type.
+        """
+        if name not in self._judged:
+            self.columns[name] = _plain(self.columns[name], name, self.path)
+            self._judged.add(name)
+        return self.columns[name]
 
     def place(self, row: int, column: str | None = None) -> str:
         """Where a row is, counted from 0, in words that lead to it: "nodes.csv, line 7, column 'age'"."""
@@ -59,3 +78,44 @@ def shown(value: object) -> str:
     """A cell or a name as it can stand in a message: quoted, on one line, not too long."""
     text = str(value)
     return repr(text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 3] + "...")
+
+
+def listed(names: list[str], most: int = 8) -> str:
+    """The first names of a list as they can stand in a message."""
+    return ", ".join(shown(name) for name in names[:most]) + (", ..." if len(names) > most else "")
+
+
+def _plain(column: Any, name: str, path: Path) -> Any:
+    """A column as one of the few types that the rest of the package knows."""
+    types = pa.types
+    try:
+        if types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        kind = column.type
+        if types.is_boolean(kind) or types.is_integer(kind):
+            return column
+        if types.is_string(kind):
+            # Trimming looks at the ends of a text only.
+            column.validate(full=True)
+            return _trimmed(column)
+        if types.is_floating(kind) or types.is_decimal(kind):
+            return column.cast(pa.float64())
+        if types.is_date(kind) or types.is_timestamp(kind):
+            return column.cast(pa.timestamp("s"), safe=False)
+        if types.is_large_string(kind) or types.is_null(kind) or str(kind) == "string_view":
+            return _plain(column.cast(pa.string()), name, path)
+    except pa.ArrowException as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DataError(f"{path}, column {shown(name)}: cannot be read ({reason}).") from error
+    raise DataError(
+        f"{path}, column {shown(name)}: cells of type {shown(kind)}. "
+        "Give numbers, truth values, dates or text, one value a cell, or leave the column out."
+    )
+
+
+def _trimmed(column: Any) -> Any:
+    """Text without the spaces around it; a cell of spaces only is missing."""
+    text = pc.utf8_trim_whitespace(column)
+    if pc.min(pc.binary_length(text)).as_py() == 0:
+        return pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
+    return text

@@ -117,5 +117,5 @@ class TrainedModel:
                 content["tables"] and TableForm.from_json(content["tables"]),
                 content["about"],
             )
-        except (LCGNNError, LookupError, TypeError, ValueError) as error:
+        except (LCGNNError, LookupError, TypeError, ValueError, AttributeError) as error:
             raise OutputError(f"{path} cannot be used: {error} Train the model again.") from error

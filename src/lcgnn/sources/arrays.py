@@ -16,7 +16,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,16 +25,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from lcgnn.csr import checked_csr
 from lcgnn.errors import DataError
 from lcgnn.files import folder_written_atomically, write_json
 from lcgnn.graph import Features, Graph, Split
+from lcgnn.sources.described import COUNT, TEXT, TEXTS, checked_fields, read_described
 from lcgnn.sources.loaded import Loaded, with_features
+from lcgnn.sources.npy import mapped_array
 from lcgnn.sources.source import FileSource, Known, Progress, check_without_columns
 
 FORMAT = "lcgnn arrays 1"
 DESCRIPTION = "graph.json"
 
 PARTS = ("train", "validation", "test")
+_FIELDS = {"name": TEXT, "num_nodes": COUNT, "num_features": COUNT, "class_names": TEXTS}
+_AGAIN = "Generate or convert the graph again."
 
 
 def holds_arrays(folder: Path) -> bool:
@@ -63,14 +67,14 @@ def save_arrays(graph: Graph, split: Split, folder: Path) -> None:
 def load_arrays(folder: Path) -> tuple[Graph, Split]:
     """The graph in a folder and its split; the large arrays stay on disk until they are used."""
     told = read_description(folder)
-    num_nodes = int(told["num_nodes"])
+    num_nodes = told["num_nodes"]
     adjacency = _matrix(folder, "", "weights", (num_nodes, num_nodes))
     graph = Graph(
-        str(told["name"]),
+        told["name"],
         adjacency,
         read_array(folder, "labels", (num_nodes,), "i"),
         tuple(told["class_names"]),
-        _features(folder, num_nodes, int(told["num_features"])),
+        _features(folder, num_nodes, told["num_features"]),
     )
     codes = read_array(folder, "split", (num_nodes,), "u")
     train, validation, test = (np.flatnonzero(codes == code) for code in range(1, len(PARTS) + 1))
@@ -102,23 +106,16 @@ def description(
 def read_description(folder: Path) -> dict[str, Any]:
     """``graph.json``, or DataError if it is not one of ours."""
     path = folder / DESCRIPTION
-    try:
-        told = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path} cannot be read ({error}). Generate or convert the graph again.") from error
-    needed = {"name", "num_nodes", "num_features", "class_names"}
-    if not isinstance(told, dict) or told.get("format") != FORMAT or not needed <= told.keys():
-        raise DataError(f"{path} is not a description of {FORMAT!r}. Generate or convert the graph again.")
-    return told
+    told = read_described(path, {}, _AGAIN)
+    if told.get("format") != FORMAT:
+        raise DataError(f"{path} is not a description of {FORMAT!r}. {_AGAIN}")
+    return checked_fields(told, _FIELDS, str(path), _AGAIN)
 
 
 def read_array(folder: Path, name: str, shape: tuple[int | None, ...], kind: str) -> NDArray[Any]:
     """An array through a memory map, after a check of its shape (None fits any length) and its kind of number."""
     path = folder / f"{name}.npy"
-    try:
-        array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise DataError(f"{path} cannot be read ({error}). Generate or convert the graph again.") from error
+    array = mapped_array(path)
     fits = array.ndim == len(shape) and all(
         want in (None, have) for want, have in zip(shape, array.shape, strict=True)
     )
@@ -150,12 +147,7 @@ def _matrix(folder: Path, prefix: str, values: str, shape: tuple[int, int]) -> c
     else:
         data = np.ones(indices.size, dtype=np.float32)
         data.flags.writeable = False
-    try:
-        matrix = csr_array((data, indices, indptr), shape=shape)
-        matrix.check_format(full_check=True)
-    except ValueError as error:
-        raise DataError(f"{folder / f'{prefix}indices.npy'}: {error}. Generate or convert it again.") from error
-    return matrix
+    return checked_csr(data, indices, indptr, shape, str(folder / f"{prefix}indices.npy"))
 
 
 def _features(folder: Path, num_nodes: int, num_features: int) -> Features | None:

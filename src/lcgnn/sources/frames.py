@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from lcgnn.errors import InputError
 from lcgnn.features.table import TableFile
 from lcgnn.sources.loaded import Loaded
 from lcgnn.sources.tables.columns import Columns
-from lcgnn.sources.tables.files import plain
+from lcgnn.sources.tables.files import table_file
 from lcgnn.sources.tables.reading import TableFiles, graph_of_tables
 
 
@@ -46,7 +46,7 @@ def from_frames(
         name: What to call the graph.
     """
     columns = Columns(id, label, source, target, weight, tuple(ignore))
-    files = TableFiles(table_of(nodes, "nodes"), table_of(edges, "edges"), complete=True)
+    files = TableFiles(table_of(nodes, "nodes", columns.ignore), table_of(edges, "edges"), complete=True)
     return graph_of_tables(files, columns, name)
 
 
@@ -59,16 +59,37 @@ def is_frame(value: Any) -> bool:
     return isinstance(value, tuple(kinds))
 
 
-def table_of(frame: Any, name: str) -> TableFile:
-    """The frame as a table with plain columns; ``name`` is what messages call it."""
+def table_of(frame: Any, name: str, left_out: Collection[str] = ()) -> TableFile:
+    """The frame as a table; ``name`` is what messages call it, ``left_out`` are columns that may hold anything."""
     if not is_frame(frame):
         raise InputError(
             f"{name}: {type(frame).__name__} is no data frame. Give one of pandas, polars or pyarrow."
         )
-    table = _as_arrow(frame, name)
+    names = [str(column) for column in _columns(frame)]
+    read = [place for place, column in enumerate(names) if column not in left_out]
+    table = _as_arrow(frame if len(read) == len(names) else _selected(frame, read), name)
     if not table.num_rows:
         raise InputError(f"{name}: the frame has no rows. Give one for each node or edge.")
-    return plain(TableFile(Path(name), table, in_memory=True))
+    dropped = frozenset(left_out) & frozenset(names)
+    return table_file(Path(name), table, in_memory=True, left_out=dropped)
+
+
+def row_names(frame: Any) -> list[Any] | None:
+    """What the index of a pandas frame calls its rows; None if there is no index, or two rows are called alike."""
+    library = sys.modules.get("pandas")
+    if library is None or not isinstance(frame, library.DataFrame) or not frame.index.is_unique:
+        return None
+    return list(frame.index.tolist())
+
+
+def _columns(frame: Any) -> Any:
+    return frame.column_names if isinstance(frame, pa.Table) else frame.columns
+
+
+def _selected(frame: Any, places: list[int]) -> Any:
+    if isinstance(frame, pa.Table):
+        return frame.select(places)
+    return frame.iloc[:, places] if hasattr(frame, "iloc") else frame[:, places]
 
 
 def _as_arrow(frame: Any, name: str) -> pa.Table:
@@ -78,7 +99,7 @@ def _as_arrow(frame: Any, name: str) -> pa.Table:
         return frame.to_arrow()
     try:
         return pa.Table.from_pandas(frame, preserve_index=False)
-    except (pa.ArrowException, ValueError, TypeError) as error:
+    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
         reason = str(error.args[-1] if error.args else error).splitlines()[0]
         raise InputError(
             f"{name}: {reason}. Give every column a name of its own and cells of one type."

@@ -7,13 +7,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
+from lcgnn.csr import checked_sparse
 from lcgnn.errors import InputError
 from lcgnn.features.cells import GAPS
+from lcgnn.features.encoding import Encoding
+from lcgnn.features.scaling import Scaling, ScalingKind
+from lcgnn.features.table import shown
 from lcgnn.graph import UNLABELLED, Features, Graph, Split
+from lcgnn.sources.class_names import odd_classes
 from lcgnn.sources.links import EdgeList, links_of
 from lcgnn.sources.loaded import Loaded, with_features
+from lcgnn.sources.tables.form import TableForm
 
 _NUMBER = (bool, int, float, np.generic)
 # What says "no label" among labels that are text.
@@ -28,25 +34,37 @@ def from_arrays(
     class_names: Iterable[str] | None = None,
     node_names: Any = None,
     name: str = "graph",
+    scaling: ScalingKind = "none",
 ) -> Loaded:
     """The graph in arrays; all labels are for training.
 
     Args:
-        features: (N, F) numpy or scipy sparse, taken as they are: scale them first; None makes some of the edges.
+        features: (N, F) numpy or scipy sparse; None makes some of the edges.
         labels: (N,) numbers or text; -1, None or NaN where there is no label.
-        adjacency: The edges, in any form that `links_of` takes.
+        adjacency: The edges, in any form that `links_of` takes; a graph with named nodes goes by ``node_names``.
         class_names: What the classes are called, if labels are numbers from 0.
         node_names: (N,) what the nodes are called.
         name: What to call the graph.
+        scaling: What is done to the features: "none" takes them as they are, "auto" brings them to the scale that
+            the columns of a table are brought to; see `Scaling`.
     """
     numbers, classes = class_labels(np.asarray(labels))
+    _refuse_negative(classes)
+    notes = [f"labels: {told}" for told in odd_names(classes)]
     if class_names is not None:
         numbers, classes = _named(numbers, classes, [str(text) for text in class_names])
-    links = adjacency if isinstance(adjacency, EdgeList) else links_of(adjacency, numbers.size)
-    notes = list(links.notes)
-    graph = graph_of(name, links, numbers, [str(text) for text in classes], features, node_names)
+    names = None if node_names is None else [str(text) for text in node_names]
+    links = adjacency if isinstance(adjacency, EdgeList) else links_of(adjacency, numbers.size, names)
+    notes += links.notes
+    done = None
+    if features is not None and scaling != "none":
+        features = numbers_of(features)
+        done = Scaling.fit(features, scaling)
+        features = done.apply(features)
+    graph = graph_of(name, links, numbers, [str(text) for text in classes], features, names)
+    form = None if done is None else TableForm(None, Encoding(), done)
     split, made_of_edges = all_labels(graph), graph.features is None
-    return Loaded(with_features(graph, notes), split, tuple(notes), made_of_edges=made_of_edges)
+    return Loaded(with_features(graph, notes), split, tuple(notes), form, made_of_edges)
 
 
 def graph_of(
@@ -58,6 +76,7 @@ def graph_of(
     node_names: Any = None,
 ) -> Graph:
     """The graph of these edges, with labels that are class numbers already."""
+    check_distinct(node_names)
     return Graph.from_edges(
         name,
         links.edges,
@@ -65,7 +84,7 @@ def graph_of(
         labels,
         class_names,
         weights=links.weights,
-        features=_numbers(features),
+        features=_floats(features),
         node_names=node_names,
     )
 
@@ -135,13 +154,51 @@ def _named(
     return places[numbers], np.array(names)
 
 
-def _numbers(features: Any) -> Features | None:
-    if features is None or issparse(features):
-        return features
-    array = np.asarray(features)
-    if array.ndim != 2 or array.dtype.kind not in "biuf":
-        raise InputError(f"features: {array.dtype} of shape {array.shape}. Give numbers, a row for each node.")
-    return array.astype(np.float32)
+def check_distinct(node_names: Any) -> None:
+    """Refuse two nodes of the same name, which nobody could tell apart in the answers."""
+    if node_names is None:
+        return
+    seen: set[str] = set()
+    for node, name in enumerate(np.asarray(node_names, dtype=np.str_).tolist()):
+        if name in seen:
+            raise InputError(
+                f"node_names: node {node} is called {shown(name)}, as one before it. Give each its own."
+            )
+        seen.add(name)
+
+
+def odd_names(classes: NDArray[Any]) -> list[str]:
+    """What there is to say of classes that are text and may be meant otherwise."""
+    texts = [str(name) for name in classes]
+    return odd_classes(texts, "give -1 or None for it") if classes.dtype.kind == "U" else []
+
+
+def _refuse_negative(classes: NDArray[Any]) -> None:
+    if classes.dtype.kind in "if" and classes.min() < 0:
+        raise InputError(
+            f"labels: {classes.min():g} is negative, which only -1 may be: no label. Give numbers from 0, or text."
+        )
+
+
+def numbers_of(features: Any) -> Features:
+    """(N, F) features that are numbers and finite, checked."""
+    if issparse(features):
+        matrix = csr_array(checked_sparse(features, "features"))
+        values = matrix.data
+    else:
+        matrix = values = np.asarray(features)
+    if matrix.ndim != 2 or values.dtype.kind not in "biuf":
+        raise InputError(f"features: {values.dtype} of shape {matrix.shape}. Give numbers, a row for each node.")
+    if not np.isfinite(values).all():
+        raise InputError("features hold NaN or infinity. Fill what is missing.")
+    return matrix
+
+
+def _floats(features: Any) -> Features | None:
+    if features is None:
+        return None
+    matrix = numbers_of(features)
+    return matrix if issparse(matrix) else matrix.astype(np.float32)
 
 
 def _says_nothing(value: object) -> bool:

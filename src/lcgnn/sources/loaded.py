@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lcgnn.features.encoding import Encoding
 from lcgnn.features.structure import with_structural_features
 from lcgnn.graph import Graph, Split
 
@@ -29,6 +30,11 @@ class Loaded:
     notes: tuple[str, ...] = ()
     form: TableForm | None = None
     made_of_edges: bool = False
+
+    @property
+    def encoding(self) -> Encoding:
+        """How feature columns became features; empty where there were none."""
+        return Encoding() if self.form is None else self.form.encoding
 
 
 def with_features(graph: Graph, notes: list[str]) -> Graph:

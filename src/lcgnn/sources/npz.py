@@ -4,7 +4,8 @@
   ``adjacency_indices``, ``adjacency_indptr`` and ``adjacency_shape``. Instead there may be ``edge_index``, (2, M)
   node numbers, with ``edge_weight`` (M,) if they have weights.
 - ``labels``: (N,) whole numbers, -1 where there is no label, or text, "" where there is none.
-- ``features``: (N, F) numbers, or their CSR form as ``features_data`` and so on; may be left out.
+- ``features``: (N, F) numbers, or their CSR form as ``features_data`` and so on; may be left out. They are scaled
+  as the columns of a table are, unless ``scaling`` says "none", "rows" or "columns".
 - ``class_names``: (C,) what the labels 0 to C - 1 are called; may be left out.
 - ``node_names``: (N,) what the nodes are called; may be left out.
 - ``train_mask``, ``val_mask``, ``test_mask``: (N,) which labels are for what; without them all are for training.
@@ -25,20 +26,27 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from lcgnn.csr import checked_csr
 from lcgnn.errors import DataError
+from lcgnn.features.encoding import Encoding
+from lcgnn.features.scaling import KINDS, Scaling, ScalingKind
 from lcgnn.features.structure import with_structural_features
+from lcgnn.features.table import listed
 from lcgnn.files import written_atomically
-from lcgnn.graph import UNLABELLED, Graph, Split
-from lcgnn.sources.in_memory import all_labels, from_arrays, graph_of, has_label
-from lcgnn.sources.links import EdgeList, links_of, weighted_links
+from lcgnn.graph import UNLABELLED, Features, Graph, Split
+from lcgnn.limits import check_memory
+from lcgnn.sources.in_memory import all_labels, from_arrays, graph_of, has_label, numbers_of
+from lcgnn.sources.links import EdgeList, links_of, links_of_edges
 from lcgnn.sources.loaded import Loaded
+from lcgnn.sources.npy import unpacked_array
 from lcgnn.sources.source import FileSource, Known, Progress, check_without_columns
+from lcgnn.sources.tables.form import TableForm
 
 _CSR = ("data", "indices", "indptr", "shape")
 _OTHER_NAMES = {"adj": "adjacency", "attr": "features"}
 _MASKS = {"train": "train_mask", "validation": "val_mask", "test": "test_mask"}
 _KEYS = {
-    *("adjacency", "edge_index", "edge_weight", "features", "labels", "class_names", "node_names"),
+    *("adjacency", "edge_index", "edge_weight", "features", "labels", "class_names", "node_names", "scaling"),
     *_MASKS.values(),
     *(f"{matrix}_{part}" for matrix in ("adjacency", "features", *_OTHER_NAMES) for part in _CSR),
 }
@@ -48,33 +56,43 @@ Arrays = Mapping[str, NDArray[Any]]
 
 def load_npz(path: Path, *, name: str | None = None) -> Loaded:
     """The graph in an .npz file; DataError says what is wrong if there is none."""
-    arrays = _read(path)
+    arrays, unknown = _read(path)
     try:
         made = _made(arrays, name or path.stem)
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
-    notes = [f"{path.name}: {note}" for note in made.notes]
+    notes = [f"{path.name}: {note}" for note in (*made.notes, *unknown)]
     return replace(made, notes=(*notes, *_told(path, made)))
 
 
-def load_known_npz(path: Path, class_names: tuple[str, ...], *, name: str) -> Loaded:
+def load_known_npz(
+    path: Path, class_names: tuple[str, ...], *, name: str, scaling: Scaling | None = None
+) -> Loaded:
     """The graph in an .npz file for a model that knows these classes.
 
     Labels may be missing altogether; one that the model does not know counts as none.
+
+    Args:
+        path: The file.
+        class_names: Of the model.
+        name: What to call the graph.
+        scaling: What was done to the features that the model was trained on; None for nothing.
     """
-    arrays = _read(path)
+    arrays, unknown = _read(path)
     try:
         links, features = _links(arrays, _num_nodes(arrays)), _matrix(arrays, "features")
         labels = _known_labels(arrays, class_names)
+        if features is not None and scaling is not None and _scaling(arrays) != "none":
+            features = _scaled(numbers_of(features), scaling)
         graph = graph_of(name, links, labels, class_names, features, _names(arrays, "node_names"))
         parts = _parts_of(arrays, graph)
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
     split = all_labels(graph) if parts is None else Split(**parts, name="the file's")
-    notes = tuple(f"{path.name}: {note}" for note in links.notes)
-    if graph.features is not None:
-        return Loaded(graph, split, notes)
-    return Loaded(with_structural_features(graph), split, notes, made_of_edges=True)
+    notes = tuple(f"{path.name}: {note}" for note in (*links.notes, *unknown))
+    if graph.features is None:
+        return Loaded(with_structural_features(graph), split, notes, made_of_edges=True)
+    return Loaded(graph, split, notes, None if scaling is None else TableForm(None, Encoding(), scaling))
 
 
 def save_npz(path: Path, graph: Graph, split: Split | None = None) -> None:
@@ -82,7 +100,8 @@ def save_npz(path: Path, graph: Graph, split: Split | None = None) -> None:
     arrays: dict[str, Any] = {"labels": graph.labels, "class_names": np.array(graph.class_names)}
     arrays |= _parts("adjacency", graph.adjacency)
     if graph.features is not None:
-        arrays |= _parts("features", graph.features)
+        # They are what networks get already.
+        arrays |= {**_parts("features", graph.features), "scaling": np.array("none")}
     if graph.node_names is not None:
         arrays["node_names"] = graph.node_names
     if split is not None:
@@ -92,24 +111,35 @@ def save_npz(path: Path, graph: Graph, split: Split | None = None) -> None:
         np.savez_compressed(file, **arrays)
 
 
-def _read(path: Path) -> dict[str, NDArray[Any]]:
+def _read(path: Path) -> tuple[dict[str, NDArray[Any]], list[str]]:
+    """The arrays of a file by their usual names, and what there is to say of others."""
     if not path.is_file():
         raise DataError(f"{path} does not exist. Give an .npz file, or a folder with nodes.csv and edges.csv.")
     try:
-        # Opened here, because numpy leaves a file open that it cannot read.
-        with path.open("rb") as stream:
-            if not zipfile.is_zipfile(stream):
-                raise ValueError("it is no .npz file")
-            archive = np.load(stream, allow_pickle=False)
-            found = {key: archive[key] for key in archive.files if key in _KEYS}
-    except Exception as error:  # numpy, zipfile and zlib raise nearly everything on broken bytes
+        with zipfile.ZipFile(path) as archive:
+            members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+            known = {key: info for key, info in members.items() if key in _KEYS}
+            size = sum(info.file_size for info in known.values())
+            check_memory(f"{path}: unpacked, it", size)
+            found = {key: unpacked_array(archive.read(info)) for key, info in known.items()}
+    except DataError:
+        raise
+    except zipfile.BadZipFile as error:
+        raise DataError(
+            f"{path} cannot be read: it is no .npz file, or is damaged. Write it with numpy.savez."
+        ) from error
+    except Exception as error:  # zipfile and zlib raise nearly everything on broken bytes
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        if "allow_pickle" in reason:
-            reason = "it holds Python objects, which are never loaded"
         raise DataError(
             f"{path} cannot be read: {reason}. Write it with numpy.savez, with arrays only."
         ) from error
-    return {_usual(key): array for key, array in found.items()}
+    unknown = sorted(set(members) - set(known))
+    notes = [f"not used, since no such array is known: {listed(unknown)}."] if unknown else []
+    arrays = {_usual(key): array for key, array in found.items()}
+    if len(arrays) < len(found):
+        both = next(key for key in found if _usual(key) != key and _usual(key) in found)
+        raise DataError(f"{path}: there are both {both!r} and {_usual(both)!r}. Keep one of them.")
+    return arrays, notes
 
 
 def _usual(key: str) -> str:
@@ -118,34 +148,57 @@ def _usual(key: str) -> str:
 
 
 def _made(arrays: Arrays, name: str) -> Loaded:
-    if "labels" not in arrays:
+    labels = _labels(arrays)
+    if labels is None:
         raise DataError(f"there is no array 'labels'. Add it, with -1 where there is none; {_there(arrays)}.")
     made = from_arrays(
         _matrix(arrays, "features"),
-        arrays["labels"].ravel(),
-        _links(arrays, arrays["labels"].size),
+        labels,
+        _links(arrays, labels.size),
         class_names=_names(arrays, "class_names"),
         node_names=_names(arrays, "node_names"),
         name=name,
+        scaling=_scaling(arrays),
     )
     parts = _parts_of(arrays, made.graph)
     return made if parts is None else replace(made, split=Split(**parts, name="the file's"))
 
 
+def _labels(arrays: Arrays) -> NDArray[Any] | None:
+    labels = arrays.get("labels")
+    if labels is not None and labels.ndim != 1:
+        how = "labels.argmax(axis=1)" if labels.ndim == 2 and labels.shape[1] > 1 else "labels.ravel()"
+        raise DataError(f"labels: shape {labels.shape}. Give one for each node, in one dimension: {how}")
+    return labels
+
+
+def _scaled(features: Features, scaling: Scaling) -> Features:
+    """The features as a model was trained on them; other features are for the model to refuse."""
+    return scaling.apply(features) if features.shape[1] == scaling.mean.size else features
+
+
+def _scaling(arrays: Arrays) -> ScalingKind:
+    told = str(arrays["scaling"]) if "scaling" in arrays else "auto"
+    if told not in KINDS:
+        raise DataError(f"'scaling' is {told!r}. It can be {', '.join(KINDS)}.")
+    return told  # type: ignore[return-value]
+
+
 def _num_nodes(arrays: Arrays) -> int:
-    if "labels" in arrays:
-        return arrays["labels"].size
+    labels = _labels(arrays)
+    if labels is not None:
+        return int(labels.size)
     for matrix in (_matrix(arrays, "features"), _matrix(arrays, "adjacency")):
-        if matrix is not None:
+        if matrix is not None and matrix.ndim == 2:
             return int(matrix.shape[0])
     raise DataError("there are neither labels nor features, so how many nodes there are is not known. Add some.")
 
 
 def _known_labels(arrays: Arrays, class_names: tuple[str, ...]) -> NDArray[np.int64]:
     """Every node's place among the classes that a model knows, -1 where it has none or another."""
-    if "labels" not in arrays:
+    values, names = _labels(arrays), _names(arrays, "class_names")
+    if values is None:
         return np.full(_num_nodes(arrays), UNLABELLED, dtype=np.int64)
-    values, names = arrays["labels"].ravel(), _names(arrays, "class_names")
     given = has_label(values)
     if names is None:
         texts = [str(value) for value in values]
@@ -164,35 +217,39 @@ def _there(arrays: Arrays) -> str:
 
 def _matrix(arrays: Arrays, name: str) -> Any:
     """A dense array, a matrix in CSR form, or None."""
-    if name in arrays:
-        return arrays[name]
     parts = {part: arrays[f"{name}_{part}"] for part in _CSR if f"{name}_{part}" in arrays}
+    if name in arrays:
+        if parts:
+            raise DataError(f"there are both {name!r} and its CSR form, {name}_{min(parts)}. Keep one of them.")
+        return arrays[name]
     if not parts:
         return None
     if len(parts) < len(_CSR):
         raise DataError(f"of the sparse {name}, {name}_{min(set(_CSR) - set(parts))} is missing. Add it.")
-    try:
-        shape = tuple(int(length) for length in parts["shape"])
-        matrix = csr_array((parts["data"], parts["indices"], parts["indptr"]), shape=shape)
-        matrix.check_format(full_check=True)
-    except (TypeError, ValueError, IndexError) as error:
-        raise DataError(f"the sparse {name} is no CSR matrix: {error}. Write it anew.") from error
-    return matrix
+    return checked_csr(parts["data"], parts["indices"], parts["indptr"], parts["shape"], f"the sparse {name}")
 
 
 def _links(arrays: Arrays, num_nodes: int) -> EdgeList:
     matrix = _matrix(arrays, "adjacency")
     if matrix is not None:
+        second = next((key for key in ("edge_index", "edge_weight") if key in arrays), None)
+        if second is not None:
+            raise DataError(f"there are both 'adjacency' and {second!r}. Keep one of the two forms of edges.")
+        if matrix.ndim != 2 or matrix.shape != (num_nodes, num_nodes):
+            raise DataError(f"adjacency: shape {matrix.shape} for {num_nodes} rows. Give a row for each node.")
         return links_of(matrix, num_nodes)
     if "edge_index" not in arrays:
         raise DataError(f"there is neither 'adjacency' nor 'edge_index'. Add one; {_there(arrays)}.")
-    if "edge_weight" in arrays:
-        return weighted_links(arrays["edge_index"], arrays["edge_weight"], num_nodes)
-    return links_of(arrays["edge_index"], num_nodes)
+    return links_of_edges(arrays["edge_index"], arrays.get("edge_weight"), num_nodes)
 
 
 def _names(arrays: Arrays, key: str) -> NDArray[np.str_] | None:
-    return arrays[key].ravel().astype(np.str_) if key in arrays else None
+    if key not in arrays:
+        return None
+    names = arrays[key]
+    if names.ndim != 1:
+        raise DataError(f"{key}: shape {names.shape}. Give one name for each, in one dimension.")
+    return names.astype(np.str_)
 
 
 def _parts_of(arrays: Arrays, graph: Graph) -> dict[str, NDArray[np.int64]] | None:
@@ -236,4 +293,5 @@ class Npz(FileSource):
 
     def load_known(self, known: Known, progress: Progress | None = None) -> Loaded:  # noqa: ARG002
         check_without_columns(known, self.path)
-        return load_known_npz(Path(self.path), known.class_names, name=self.name)
+        scaling = None if known.form is None else known.form.scaling
+        return load_known_npz(Path(self.path), known.class_names, name=self.name, scaling=scaling)

@@ -12,6 +12,7 @@ from scipy.sparse import coo_array, csr_array
 from lcgnn.errors import DataError
 from lcgnn.extras import need
 from lcgnn.graph import UNLABELLED, Features, Graph, Split
+from lcgnn.sources.in_memory import check_distinct
 
 if TYPE_CHECKING:
     import torch
@@ -78,6 +79,7 @@ def from_pyg(data: Data, *, name: str = "graph", undirected: bool = False) -> tu
         "node_names": None if node_names is None else np.array(node_names, dtype=np.str_),
         "num_source_links": _field(data, "num_source_links"),
     }
+    check_distinct(node_names)
     if undirected:
         graph = Graph.from_edges(name, edges, labels.size, labels, class_names, weights=weights, **optional)
     else:

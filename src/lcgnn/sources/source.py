@@ -101,7 +101,7 @@ class FileSource(Source):
 
 def check_without_columns(known: Known, name: str) -> None:
     """Refuse a model that was trained on a table's columns, for a source that has none."""
-    if known.form is not None:
+    if known.form is not None and known.form.roles is not None:
         raise DataError(
             f"The model was trained on a table's columns, and {name} has none. Name a folder of tables."
         )
@@ -109,7 +109,7 @@ def check_without_columns(known: Known, name: str) -> None:
 
 def form_of(known: Known, name: str) -> TableForm:
     """How the model reads tables; DataError if it was not trained on any."""
-    if known.form is None:
+    if known.form is None or known.form.roles is None:
         raise DataError(
             f"The model was not trained on a table's columns, so it cannot read {name}. "
             f"Train on that: lcgnn train {name}"

@@ -13,6 +13,7 @@ import numpy as np
 import platformdirs
 from scipy.sparse import csr_array
 
+from lcgnn.csr import checked_csr
 from lcgnn.graph import Graph, Split
 
 # To be counted up whenever a parser's result or the layout below changes, so that old files are not read.
@@ -93,10 +94,10 @@ def _unpacked(arrays: bytes) -> tuple[Graph, Split]:
     num_source_links = int(part["num_source_links"])
     graph = Graph(
         graph_name,
-        csr_array(adjacency, shape=(num_nodes, num_nodes)),
+        checked_csr(*adjacency, (num_nodes, num_nodes), "the cached adjacency matrix"),
         part["labels"],
         tuple(part["class_names"].tolist()),
-        features=csr_array(features, shape=(num_nodes, int(part["num_features"]))),
+        features=checked_csr(*features, (num_nodes, int(part["num_features"])), "the cached features"),
         node_names=part["node_names"] if part["node_names"].size else None,
         num_source_links=None if num_source_links < 0 else num_source_links,
     )

@@ -17,13 +17,27 @@ from safetensors.numpy import load_file, save_file
 from scipy.sparse import csr_array
 
 from lcgnn.errors import DataError, OutputError
-from lcgnn.files import read_json, write_json, written_atomically
-from lcgnn.graph import Features, Graph, Split
+from lcgnn.files import write_json, written_atomically
+from lcgnn.graph import Graph, Split
+from lcgnn.sources.described import COUNT, OBJECT, OBJECTS, TEXT, TEXTS, checked_fields, read_described
+from lcgnn.sources.parts.checks import AGAIN, checked_part
 from lcgnn.sources.parts.part import USES, Part, split_uses
+from lcgnn.sources.tables.parquet import read_parquet
 
 MANIFEST = "parts.json"
 _FORMAT = "lcgnn parts 1"
 _NODES = "nodes.parquet"
+_GRAPH = ("name", "checksum", "split")
+_FIELDS = {
+    "graph": OBJECT,
+    "num_nodes": COUNT,
+    "num_edges": COUNT,
+    "num_features": COUNT,
+    "class_names": TEXTS,
+    "cut_edges": COUNT,
+    "nodes": OBJECT,
+    "parts": OBJECTS,
+}
 
 
 @dataclass(frozen=True)
@@ -142,22 +156,34 @@ def write_parts(
 def read_manifest(folder: Path) -> Manifest:
     """What a folder of parts says of itself, or DataError."""
     path = folder / MANIFEST
-    content = read_json(path)
-    try:
-        if content.pop("format") != _FORMAT:
-            raise DataError(f"{path} is of another version of lcgnn. Cut the graph again: lcgnn partition")
-        return Manifest(
-            **{
-                **content,
-                "class_names": tuple(content["class_names"]),
-                "nodes": StoredFile(**content["nodes"]),
-                "parts": tuple(
-                    StoredPart(**{**item, "file": StoredFile(**item["file"])}) for item in content["parts"]
-                ),
-            }
-        )
-    except (AttributeError, KeyError, TypeError) as error:
-        raise DataError(f"{path} is damaged ({error!r}). Cut the graph again: lcgnn partition") from error
+    content = read_described(path, {"format": TEXT}, AGAIN)
+    if content.pop("format") != _FORMAT:
+        raise DataError(f"{path} is of another version of lcgnn. {AGAIN}")
+    checked_fields(content, _FIELDS, str(path), AGAIN)
+    checked_fields(content["graph"], dict.fromkeys(_GRAPH, TEXT), str(path), AGAIN, within="graph")
+    return Manifest(
+        graph=content["graph"],
+        class_names=tuple(content["class_names"]),
+        nodes=_stored_file(content["nodes"], path, "nodes"),
+        parts=tuple(_stored_part(item, path, f"part {number}") for number, item in enumerate(content["parts"])),
+        **{name: content[name] for name, kind in _FIELDS.items() if kind == COUNT},
+    )
+
+
+def _stored_file(content: Any, path: Path, which: str) -> StoredFile:
+    fields = {"name": TEXT, "bytes": COUNT, "sha256": TEXT}
+    told = checked_fields(content, fields, str(path), AGAIN, within=which)
+    if Path(told["name"]).name != told["name"]:
+        raise DataError(f"{path} is damaged ({which}: {told['name']!r} is no file of this folder). {AGAIN}")
+    return StoredFile(told["name"], told["bytes"], told["sha256"])
+
+
+def _stored_part(content: Any, path: Path, which: str) -> StoredPart:
+    counts = ("nodes", "boundary", "entries")
+    told = checked_fields(
+        content, {"file": OBJECT, **dict.fromkeys(counts, COUNT)}, str(path), AGAIN, within=which
+    )
+    return StoredPart(_stored_file(told["file"], path, which), *(told[name] for name in counts))
 
 
 def read_part(folder: Path, manifest: Manifest, number: int) -> Part:
@@ -166,19 +192,15 @@ def read_part(folder: Path, manifest: Manifest, number: int) -> Part:
     _check(path, manifest.parts[number].file)
     try:
         arrays = load_file(path)
-    except (OSError, SafetensorError) as error:
-        raise DataError(f"{path} cannot be read ({error}). Cut the graph again: lcgnn partition") from error
-    nodes, num_boundary = arrays["nodes"], int(arrays["receive_counts"].sum())
-    return Part(
-        nodes=nodes,
-        labels=arrays["labels"],
-        uses=arrays["uses"],
-        features=_features(arrays, nodes.size, manifest.num_features),
-        adjacency=_matrix(arrays, "adjacency", (nodes.size, nodes.size + num_boundary)),
-        row_starts=arrays["row_starts"],
-        send_rows=arrays["send_rows"],
-        send_counts=arrays["send_counts"],
-        receive_counts=arrays["receive_counts"],
+    except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
+        raise DataError(f"{path} cannot be read ({error}). {AGAIN}") from error
+    return checked_part(
+        arrays,
+        str(path),
+        num_nodes=manifest.num_nodes,
+        num_parts=len(manifest.parts),
+        num_features=manifest.num_features,
+        num_classes=len(manifest.class_names),
     )
 
 
@@ -186,15 +208,33 @@ def read_nodes(folder: Path, manifest: Manifest) -> NodeFacts:
     """What is reported of every node, after a check of the file."""
     path = folder / manifest.nodes.name
     _check(path, manifest.nodes)
-    table = parquet.read_table(path)
-    uses = table["use"].to_numpy()
-    train, validation, test = (np.flatnonzero(uses == USES.index(use)) for use in USES[1:])
+    columns = _node_columns(path, manifest)
+    train, validation, test = (np.flatnonzero(columns["use"] == USES.index(use)) for use in USES[1:])
     return NodeFacts(
-        labels=table["label"].to_numpy(),
+        labels=columns["label"],
         split=Split(train, validation, test, manifest.graph["split"]),
-        consistency=table["label_consistency"].to_numpy(),
-        names=np.array(table["name"].to_pylist(), dtype=np.str_) if "name" in table.column_names else None,
+        consistency=columns["label_consistency"],
+        names=columns.get("name"),
     )
+
+
+def _node_columns(path: Path, manifest: Manifest) -> dict[str, NDArray[Any]]:
+    """The columns of the file of nodes, each of its type and with a row for every node."""
+    table, _ = read_parquet(path)
+    wanted = {"label": "i", "use": "i", "label_consistency": "f", "name": "U"}
+    columns: dict[str, NDArray[Any]] = {}
+    for name in [name for name in wanted if name in table.column_names or name != "name"]:
+        if name not in table.column_names:
+            raise DataError(f"{path}: there is no column {name!r}. {AGAIN}")
+        cells = table.column(name).to_numpy()
+        values = np.array(cells, dtype=np.str_) if wanted[name] == "U" else np.asarray(cells)
+        if values.dtype.kind != wanted[name] or values.size != manifest.num_nodes:
+            raise DataError(
+                f"{path}: column {name!r} holds {values.size:,} cells of {values.dtype} for "
+                f"{manifest.num_nodes:,} nodes. {AGAIN}"
+            )
+        columns[name] = values
+    return columns
 
 
 def _write_nodes(path: Path, graph: Graph, split: Split) -> StoredFile:
@@ -232,16 +272,6 @@ def _write_part(path: Path, part: Part) -> StoredFile:
 
 def _matrix_arrays(name: str, matrix: csr_array) -> dict[str, NDArray[Any]]:
     return {f"{name}.values": matrix.data, f"{name}.columns": matrix.indices, f"{name}.offsets": matrix.indptr}
-
-
-def _matrix(arrays: Mapping[str, NDArray[Any]], name: str, shape: tuple[int, int]) -> csr_array:
-    return csr_array(tuple(arrays[f"{name}.{field}"] for field in ("values", "columns", "offsets")), shape=shape)
-
-
-def _features(arrays: Mapping[str, NDArray[Any]], num_nodes: int, num_features: int) -> Features | None:
-    if "features" in arrays:
-        return arrays["features"]
-    return _matrix(arrays, "features", (num_nodes, num_features)) if num_features else None
 
 
 def _stored(path: Path) -> StoredFile:

@@ -14,8 +14,8 @@ from lcgnn.features.table import TableFile, shown
 _NAMES = {
     "id": ("id", "node", "node_id", "nodeid", "node id"),
     "label": ("label", "class", "target", "y", "labels"),
-    "source": ("source", "src", "from", "source_id", "sourceid", "node1", "u"),
-    "target": ("target", "dst", "to", "target_id", "targetid", "node2", "v"),
+    "source": ("source", "src", "from", "source_id", "sourceid", "node1", "id_1", "id1", "node_1", "u"),
+    "target": ("target", "dst", "to", "target_id", "targetid", "node2", "id_2", "id2", "node_2", "v"),
     "weight": ("weight", "weights", "edge_weight"),
     "split": ("split",),
 }
@@ -77,7 +77,7 @@ class Columns:
 
 def check_exists(file: TableFile, name: str, role: str) -> None:
     """Refuse a column that was named and is not there."""
-    if name in file.names:
+    if name in file:
         return
     near = difflib.get_close_matches(name, file.names, n=1)
     hint = f"Did you mean {shown(near[0])}?" if near else f"There are {', '.join(map(shown, file.names[:8]))}."
@@ -108,7 +108,8 @@ class Roles:
     def of(cls, nodes: TableFile, edges: TableFile, columns: Columns) -> Roles:
         """As the columns are named, or guessed."""
         for name in columns.ignore:
-            check_exists(nodes, name, "ignore")
+            if name not in nodes.left_out:
+                check_exists(nodes, name, "ignore")
         id_column, label = columns.require(nodes, "id"), columns.require(nodes, "label")
         split = columns.find(nodes, "split")
         if id_column == label:
@@ -141,13 +142,14 @@ class Roles:
             check_exists(nodes, columns.label, "label")
         return dataclasses.replace(
             roles,
-            label=roles.label if roles.label in nodes.names else None,
-            split=roles.split if roles.split in nodes.names else None,
+            label=roles.label if roles.label in nodes else None,
+            split=roles.split if roles.split in nodes else None,
         )
 
     def features(self, nodes: TableFile, ignore: tuple[str, ...]) -> tuple[str, ...]:
         """All other columns of the nodes."""
-        return tuple(name for name in nodes.names if name not in {self.id, self.label, self.split, *ignore})
+        others = {self.id, self.label, self.split, *ignore}
+        return tuple(name for name in nodes.names if name not in others)
 
     def to_json(self) -> dict[str, str | None]:
         """Plain data, from which `from_json` makes the same roles again."""

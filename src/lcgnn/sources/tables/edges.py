@@ -10,8 +10,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from lcgnn.errors import DataError
-from lcgnn.features.cells import as_text, without_gaps
-from lcgnn.features.table import TableFile, shown
+from lcgnn.features.cells import as_text
+from lcgnn.features.numbers import first_not_plain, notation_of, plain_numbers, told_notation, written_numbers
+from lcgnn.features.table import TableFile, listed, shown
 from lcgnn.graph import Graph
 
 
@@ -74,16 +75,10 @@ def read_weights(
     """(M,) the weights, or None if there are none."""
     unused = [name for name in edges.names if name not in {column, *ends}]
     if unused:
-        notes.append(f"{edges.path.name}: not used: {', '.join(shown(name) for name in unused[:8])}.")
+        notes.append(f"{edges.path.name}: not used: {listed(unused)}.")
     if column is None:
         return None
-    cells = without_gaps(edges.column(column))
-    try:
-        values = np.array(cells.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        raise DataError(
-            f"{edges.path}, column {shown(column)}: some weight is not a number. Correct it."
-        ) from error
+    values = _numbers(edges, column, notes)
     with np.errstate(over="ignore", under="ignore"):
         weights = values.astype(np.float32)
     bad = ~(np.isfinite(weights) & (weights > 0))
@@ -95,6 +90,22 @@ def read_weights(
             "Correct it, or drop the edge."
         )
     return weights
+
+
+def _numbers(edges: TableFile, column: str, notes: list[str]) -> NDArray[np.float64]:
+    """(M,) the weights as they are written, NaN where missing."""
+    cells = edges.column(column)
+    values = plain_numbers(cells)
+    if values is not None:
+        return values
+    notation = notation_of(cells) if pa.types.is_string(cells.type) else None
+    values = None if notation is None else written_numbers(cells, notation)
+    if values is None or notation is None:
+        raise DataError(f"{edges.path}, column {shown(column)}: some weight is not a number. Correct it.")
+    row = max(first_not_plain(cells), 0)
+    told = told_notation(cells[row].as_py(), notation, float(values[row]))
+    notes.append(f"{edges.path.name}, column {shown(column)}: {told}")
+    return values
 
 
 def tell_edges(graph: Graph, links: NDArray[np.int64], file: str, notes: list[str]) -> None:

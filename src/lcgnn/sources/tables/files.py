@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
-from pyarrow import parquet
 
 from lcgnn.errors import DataError
 from lcgnn.features.table import TableFile, shown
+from lcgnn.limits import check_memory
+from lcgnn.sources.tables.parquet import read_parquet
 
 ENDINGS = (".csv", ".tsv", ".parquet")
 
@@ -24,55 +23,91 @@ _DELIMITERS = {".csv": ",;\t|", ".tsv": "\t,;|"}
 _DELIMITER_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 # A row, and the header, must fit into one block.
 _BLOCK_BYTES = 16 << 20
-_HEADER_BYTES = 1 << 16
+_FIRST_BYTES = 1 << 16
+# A cell of one character takes two bytes in a file and about six in memory.
+_BYTES_IN_MEMORY = 3
+_QUOTED = re.compile(r'"[^"]*"')
+_LINE_ENDS = re.compile(r"\r\n|\r|\n")
 
 
-def read_table(path: Path, *, multiline: bool = False) -> TableFile:
+def read_table(path: Path, *, multiline: bool = False, left_out: Collection[str] = ()) -> TableFile:
     """The table in a file; DataError if it is none.
 
     Args:
         path: Ends in .csv, .tsv or .parquet.
         multiline: Whether a quoted cell may go over several lines, which takes longer to read.
+        left_out: Columns that are not read, whatever they hold.
     """
-    file = _read_parquet(path) if path.suffix.lower() == ".parquet" else _read_text(path, multiline)
-    if not file.table.num_rows:
+    if path.suffix.lower() == ".parquet":
+        table, dropped = read_parquet(path, left_out)
+        file = table_file(path, table, left_out=dropped)
+    else:
+        file = _read_text(path, multiline, left_out)
+    if not file.num_rows:
         raise DataError(f"{path} has a header but no rows. Add one line for each node or edge.")
     return file
 
 
-def _read_text(path: Path, multiline: bool) -> TableFile:
-    start = _first_bytes(path)
-    encoding = _encoding(path, start)
-    names, delimiter = _header(path, start, encoding)
+def table_file(
+    path: Path, table: pa.Table, *, in_memory: bool = False, left_out: frozenset[str] = frozenset()
+) -> TableFile:
+    """The table under the name that messages call it by; columns without a name are left out, twins refused."""
+    names = table.column_names
+    refuse_twins(path, names)
+    columns = dict(zip(names, table.columns, strict=True))
+    made = TableFile(path, columns, table.num_rows, in_memory=in_memory, left_out=left_out)
+    return _without_nameless(made, names)
+
+
+def _read_text(path: Path, multiline: bool, left_out: Collection[str]) -> TableFile:
+    encoding, first_line = _first_line(path)
+    names, delimiter = _header(path, first_line)
+    stripped = [name.strip() for name in names]
     notes = []
     if delimiter != _DELIMITERS[_kind(path)][0]:
         notes.append(f"{path.name}: the cells are separated by {_DELIMITER_NAMES[delimiter]}.")
     if encoding != "utf-8":
         notes.append(f"{path.name}: read as {encoding.upper()}.")
-    table = _parsed(path, names, delimiter, encoding, multiline)
-    trimmed = [_trimmed(column) for column in table.columns]
-    stripped = [name.strip() for name in names]
+    check_memory(f"{path}: a table of {path.stat().st_size:,} bytes", _BYTES_IN_MEMORY * path.stat().st_size)
+    read = [place for place, name in enumerate(stripped) if name not in left_out]
+    refuse_twins(path, [stripped[place] for place in read])
+    table = _parsed(path, len(names), read, delimiter, encoding, multiline)
     line_of = partial(_line_of, path, delimiter, encoding)
-    file = TableFile(path, pa.table(trimmed, names=stripped), line_of, tuple(notes))
-    return _without_nameless(file)
+    columns = {stripped[place]: column for place, column in zip(read, table.columns, strict=True)}
+    dropped = frozenset(left_out) & frozenset(stripped)
+    file = TableFile(path, columns, table.num_rows, line_of, tuple(notes), left_out=dropped)
+    return _without_nameless(file, stripped)
 
 
 def _kind(path: Path) -> str:
     return ".tsv" if path.suffix.lower() == ".tsv" else ".csv"
 
 
-def _first_bytes(path: Path) -> bytes:
-    try:
-        with path.open("rb") as stream:
-            start = stream.read(_HEADER_BYTES)
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error
-    if not start.strip():
-        raise DataError(f"{path} is empty. It needs a header line with the names of its columns, and rows.")
-    return start
+def _first_line(path: Path) -> tuple[str, str]:
+    """The encoding of a file, and its first line that is not empty, however long."""
+    size = _FIRST_BYTES
+    while True:
+        try:
+            with path.open("rb") as stream:
+                start = stream.read(size)
+        except OSError as error:
+            raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error
+        if not start.strip():
+            raise DataError(f"{path} is empty. It needs a header line with the names of its columns, and rows.")
+        encoding = _encoding(path, start)
+        lines = _LINE_ENDS.split(start.decode(encoding, errors="replace").removeprefix("\ufeff"))
+        first = next((place for place, line in enumerate(lines) if line), None)
+        is_whole = first is not None and first < len(lines) - 1
+        if is_whole or len(start) < size:
+            return encoding, "" if first is None else lines[first]
+        if size >= _BLOCK_BYTES:
+            raise DataError(f"{path}: the first line is over {size >> 20} MB long. Name the columns in it.")
+        size = min(4 * size, _BLOCK_BYTES)
 
 
 def _encoding(path: Path, start: bytes) -> str:
+    if start.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")):
+        raise DataError(f"{path} is UTF-32 text, which is not read. Save the file as UTF-8.")
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
     if b"\0" in start:
@@ -80,32 +115,31 @@ def _encoding(path: Path, start: bytes) -> str:
     return "utf-8"
 
 
-def _header(path: Path, start: bytes, encoding: str) -> tuple[list[str], str]:
+def _header(path: Path, line: str) -> tuple[list[str], str]:
     """The names in the first line, and the delimiter that gives the most of them."""
-    text = start.decode(encoding, errors="replace").removeprefix("\ufeff")
-    line = next((line for line in re.split(r"\r\n|\r|\n", text) if line), "")
-    best: list[str] = []
-    chosen = ","
-    for delimiter in _DELIMITERS[_kind(path)]:
-        try:
-            names = next(csv.reader([line], delimiter=delimiter), [])
-        except csv.Error as error:
-            raise DataError(f"{path}, line 1: not a header ({error}). Give the columns names there.") from error
-        if len(names) > len(best):
-            best, chosen = names, delimiter
-    _refuse_twins(path, [name.strip() for name in best])
-    return best, chosen
+    # Counted first, because a line that is read with another delimiter is one cell, longer than a cell may be.
+    unquoted = _QUOTED.sub("", line)
+    delimiter = max(_DELIMITERS[_kind(path)], key=unquoted.count)
+    try:
+        return next(csv.reader([line], delimiter=delimiter), []), delimiter
+    except csv.Error as error:
+        raise DataError(f"{path}, line 1: not a header ({error}). Give the columns names there.") from error
 
 
-def _refuse_twins(path: Path, names: list[str]) -> None:
-    for position, name in enumerate(names):
-        if name and name in names[:position]:
+def refuse_twins(path: Path, names: Sequence[str]) -> None:
+    """Refuse two columns of the same name."""
+    seen: set[str] = set()
+    for name in names:
+        if name and name in seen:
             raise DataError(f"{path}, line 1: two columns are called {shown(name)}. Rename one of them.")
+        seen.add(name)
 
 
-def _parsed(path: Path, names: list[str], delimiter: str, encoding: str, multiline: bool) -> pa.Table:
+def _parsed(
+    path: Path, num_columns: int, read: list[int], delimiter: str, encoding: str, multiline: bool
+) -> pa.Table:
     # Columns are read by their number: names may be anything, and every cell stays the text that it is.
-    numbered = [str(number) for number in range(len(names))]
+    numbered = [str(number) for number in range(num_columns)]
     try:
         table = arrow_csv.read_csv(
             path,
@@ -116,13 +150,14 @@ def _parsed(path: Path, names: list[str], delimiter: str, encoding: str, multili
             ),
             parse_options=arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=multiline),
             convert_options=arrow_csv.ConvertOptions(
-                column_types={name: pa.string() for name in numbered},
+                column_types=dict.fromkeys(numbered, pa.string()),
+                include_columns=[str(number) for number in read],
                 null_values=[""],
                 strings_can_be_null=True,
             ),
         )
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise _explained(path, len(names), delimiter, encoding, error) from error
+        raise _explained(path, num_columns, delimiter, encoding, error) from error
     # The first row is the header.
     return table.slice(1)
 
@@ -191,63 +226,13 @@ def _text_rows(path: Path, delimiter: str, encoding: str) -> Iterator[tuple[int,
                 yield reader.line_num, cells
 
 
-def _trimmed(column: Any) -> Any:
-    """Text without the spaces around it; a cell of spaces only is missing."""
-    text = pc.utf8_trim_whitespace(column)
-    return pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
-
-
-def _without_nameless(file: TableFile) -> TableFile:
+def _without_nameless(file: TableFile, names: Sequence[str]) -> TableFile:
     """The table without columns that have no name, such as the row numbers that pandas writes."""
-    nameless = [position for position, name in enumerate(file.names) if not name]
-    if not nameless:
+    if "" not in file:
         return file
-    named = [position for position in range(len(file.names)) if position not in nameless]
-    if not named:
+    columns = {name: column for name, column in file.columns.items() if name}
+    if not columns:
         raise DataError(f"{file.path}, line 1: no column has a name. Give the columns names in the first line.")
-    places = ", ".join(str(position + 1) for position in nameless)
+    places = ", ".join(str(place) for place, name in enumerate(names, start=1) if not name)
     note = f"{file.path.name}: column {places} has no name and is left out."
-    return replace(file, table=file.table.select(named), notes=(*file.notes, note))
-
-
-def _read_parquet(path: Path) -> TableFile:
-    try:
-        # Read as one file: a name with '=' or a folder is not a partitioned dataset here.
-        table = parquet.ParquetFile(path).read()
-    except FileNotFoundError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise DataError(f"{path} is not a readable Parquet file. Write it again, or give CSV.") from error
-    return plain(TableFile(path, table))
-
-
-def plain(file: TableFile) -> TableFile:
-    """The table with columns of the few types that the rest of the package knows."""
-    _refuse_twins(file.path, file.names)
-    columns = [_plain(file.column(name), name, file.path) for name in file.names]
-    return _without_nameless(replace(file, table=pa.table(columns, names=file.names)))
-
-
-def _plain(column: Any, name: str, path: Path) -> Any:
-    """A Parquet column as text, whole numbers, numbers, truth values or times."""
-    types = pa.types
-    if types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    kind = column.type
-    try:
-        if types.is_boolean(kind) or types.is_integer(kind):
-            return column
-        if types.is_string(kind):
-            return _trimmed(column)
-        if types.is_floating(kind) or types.is_decimal(kind):
-            return column.cast(pa.float64())
-        if types.is_date(kind) or types.is_timestamp(kind):
-            return column.cast(pa.timestamp("s"), safe=False)
-        if types.is_large_string(kind) or types.is_null(kind) or str(kind) == "string_view":
-            return _trimmed(column.cast(pa.string()))
-    except pa.ArrowException as error:
-        raise DataError(f"{path}, column {shown(name)}: cannot be read ({error}).") from error
-    raise DataError(
-        f"{path}, column {shown(name)}: cells of type {shown(kind)}. "
-        "Give numbers, truth values, dates or text, one value a cell, or leave the column out."
-    )
+    return replace(file, columns=columns, notes=(*file.notes, note))

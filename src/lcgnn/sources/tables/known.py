@@ -5,7 +5,7 @@ from __future__ import annotations
 from lcgnn.errors import DataError
 from lcgnn.features.encoding import Encoding
 from lcgnn.features.structure import with_structural_features
-from lcgnn.features.table import TableFile, shown
+from lcgnn.features.table import TableFile, listed
 from lcgnn.sources.loaded import Loaded
 from lcgnn.sources.tables.columns import Columns, Roles
 from lcgnn.sources.tables.form import TableForm
@@ -21,6 +21,7 @@ def known_graph(
     Labels may be missing, in some rows or altogether; DataError says where and what to do if anything else is.
     """
     nodes, notes = files.nodes, files.notes()
+    assert form.roles is not None
     roles = form.roles.within(nodes, files.edges, columns)
     ids = read_ids(nodes, roles.id)
     labels = read_known_labels(nodes, roles.label, class_names, notes)
@@ -41,7 +42,6 @@ def known_graph(
 
 def _tell_unused(nodes: TableFile, roles: Roles, encoding: Encoding, notes: list[str]) -> None:
     used = {roles.id, roles.label, roles.split, *(column.name for column in encoding.columns)}
-    unused = [shown(name) for name in nodes.names if name not in used]
+    unused = [name for name in nodes.names if name not in used]
     if unused:
-        listed = ", ".join(unused[:8]) + (", ..." if len(unused) > 8 else "")
-        notes.append(f"{nodes.path.name}: not used by the model: {listed}.")
+        notes.append(f"{nodes.path.name}: not used by the model: {listed(unused)}.")

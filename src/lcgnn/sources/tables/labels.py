@@ -13,6 +13,7 @@ from lcgnn.errors import DataError
 from lcgnn.features.cells import GAPS, as_text, without_gaps
 from lcgnn.features.table import TableFile, shown
 from lcgnn.graph import UNLABELLED, Split
+from lcgnn.sources.class_names import odd_classes
 
 # More classes than this cannot come from a handful of labels: the column is something else.
 MOST_CLASSES = 1000
@@ -74,10 +75,7 @@ def _tell_labels(where: str, labels: NDArray[np.int64], names: tuple[str, ...], 
     if alone:
         listed = ", ".join(shown(name) for name in alone[:5]) + (", ..." if len(alone) > 5 else "")
         notes.append(f"{where}: only one node is labelled {listed}; label more of them if you can.")
-    if "-1" in names:
-        notes.append(f"{where}: '-1' is taken as a class. Leave the cells empty if it means unknown.")
-    if len({name.casefold() for name in names}) < len(names):
-        notes.append(f"{where}: some classes differ only in upper and lower case; they are kept apart.")
+    notes += [f"{where}: {told}" for told in odd_classes(names)]
 
 
 def read_split(nodes: TableFile, column: str | None, labels: NDArray[np.int64], notes: list[str]) -> Split:
@@ -121,7 +119,7 @@ def read_known_labels(
 ) -> NDArray[np.int64]:
     """Every node's class number among the names that a model knows, -1 where it has none or another."""
     if column is None:
-        return np.full(nodes.table.num_rows, UNLABELLED, dtype=np.int64)
+        return np.full(nodes.num_rows, UNLABELLED, dtype=np.int64)
     given = without_gaps(as_text(nodes.column(column)))
     labels = pc.fill_null(pc.index_in(given, value_set=pa.array(names, pa.string())), UNLABELLED).to_numpy()
     labels = np.array(labels, dtype=np.int64)

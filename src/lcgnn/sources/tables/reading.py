@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from lcgnn.errors import DataError
-from lcgnn.features.cells import as_text, without_gaps
+from lcgnn.features.cells import as_text
 from lcgnn.features.encoding import Encoding
-from lcgnn.features.table import TableFile, shown
+from lcgnn.features.table import TableFile, listed, shown
 from lcgnn.graph import UNLABELLED, Features, Graph
 from lcgnn.sources.loaded import Loaded, with_features
 from lcgnn.sources.tables.columns import Columns, Roles
@@ -22,12 +22,11 @@ from lcgnn.sources.tables.edges import node_numbers, read_endpoints, read_weight
 from lcgnn.sources.tables.files import ENDINGS, read_table
 from lcgnn.sources.tables.form import TableForm
 from lcgnn.sources.tables.labels import read_labels, read_split
+from lcgnn.sources.tables.leakage import leaking_columns
 
 TABLE_NAMES = ("nodes", "labels", "edges")
 # Ids are kept in an array with room for the longest.
 LONGEST_ID = 256
-# From so few labelled nodes a column that agrees with the label may do so by chance.
-_LEAKAGE_NODES = 8
 
 
 def graph_of_tables(files: TableFiles, columns: Columns, name: str) -> Loaded:
@@ -47,7 +46,7 @@ def graph_of_tables(files: TableFiles, columns: Columns, name: str) -> Loaded:
     links = read_links(files, roles, ids, notes)
     encoding, features = _encoded(nodes, roles.features(nodes, columns.ignore), files.complete, notes)
     if files.complete:
-        _warn_of_leakage(nodes, encoding, labels, roles.label, notes)
+        notes += leaking_columns(nodes, encoding, labels, roles.label)
     graph = links.graph(name, labels, class_names, features, notes)
     made_of_edges = graph.features is None
     graph = with_features(graph, notes)
@@ -126,8 +125,11 @@ def read_links(files: TableFiles, roles: Roles, ids: Any, notes: list[str]) -> L
     return Links(edges.path.name, ids, numbers, weights)
 
 
-def find_tables(folder: Path) -> TableFiles:
-    """The tables of nodes and edges in a folder; DataError if there are none, or too many."""
+def find_tables(folder: Path, left_out: tuple[str, ...] = ()) -> TableFiles:
+    """The tables of nodes and edges in a folder; DataError if there are none, or too many.
+
+    Columns of the nodes that are to be left out are not looked at.
+    """
     if not folder.is_dir():
         what = "is not a folder" if folder.exists() else "does not exist"
         raise DataError(
@@ -146,9 +148,9 @@ def find_tables(folder: Path) -> TableFiles:
             f"{folder} has no nodes.csv (or .tsv, .parquet). Add it, with the columns id, label and any features, "
             "or labels.csv with id and label alone."
         )
-    listed = nodes or labels
-    assert listed is not None
-    return TableFiles(read_table(listed, multiline=True), read_table(edges), nodes is not None)
+    found = nodes or labels
+    assert found is not None
+    return TableFiles(read_table(found, multiline=True, left_out=left_out), read_table(edges), nodes is not None)
 
 
 def _one_file(folder: Path, stem: str) -> Path | None:
@@ -205,32 +207,9 @@ def _encoded(
 ) -> tuple[Encoding, Features | None]:
     if not complete:
         if names:
-            notes.append(f"{nodes.path.name}: not used: {', '.join(shown(name) for name in names[:8])}.")
+            notes.append(f"{nodes.path.name}: not used: {listed(list(names))}.")
         return Encoding(), None
     encoding, told = Encoding.fit(nodes, names)
     notes += told
     # What was missing has been told by now.
     return encoding, encoding.apply(nodes)[0] if encoding.columns else None
-
-
-def _warn_of_leakage(
-    nodes: TableFile, encoding: Encoding, labels: NDArray[np.int64], label_column: str, notes: list[str]
-) -> None:
-    """Warn of feature columns that are the label again: one value for every class, and another for each."""
-    labelled = np.flatnonzero(labels >= 0)
-    if labelled.size < _LEAKAGE_NODES:
-        return
-    classes = labels[labelled]
-    for column in encoding.columns:
-        cells = without_gaps(nodes.column(column.name)).take(pa.array(labelled))
-        codes = cells.combine_chunks().dictionary_encode().indices
-        if codes.null_count:
-            continue
-        values = codes.to_numpy().astype(np.int64)
-        pairs = np.unique(values * (classes.max() + 1) + classes).size
-        if pairs == np.unique(values).size == np.unique(classes).size:
-            notes.append(
-                f"Warning: {nodes.path.name}, column {shown(column.name)} says the same as {shown(label_column)} "
-                f"on all {labelled.size:,} labelled nodes. If it would not be known for a new node, leave it out: "
-                f"{nodes.option('ignore', column.name)}"
-            )

@@ -28,11 +28,13 @@ class Tables(FileSource):
     columns: Columns = field(default_factory=Columns)
 
     def load(self, progress: Progress | None = None) -> Loaded:  # noqa: ARG002
-        return graph_of_tables(find_tables(Path(self.path)), self.columns, self.name)
+        return graph_of_tables(find_tables(Path(self.path), self.columns.ignore), self.columns, self.name)
 
     def load_known(self, known: Known, progress: Progress | None = None) -> Loaded:  # noqa: ARG002
         form = form_of(known, self.path)
-        return known_graph(find_tables(Path(self.path)), self.columns, self.name, form, known.class_names)
+        return known_graph(
+            find_tables(Path(self.path), self.columns.ignore), self.columns, self.name, form, known.class_names
+        )
 
     def place(self) -> Mapping[str, Any]:
         return {"folder": self.path, "columns": asdict(self.columns)}

@@ -1,0 +1,201 @@
+"""How the columns of a table are to become features, chosen by what is in them, and told in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from lcgnn.features.cells import LARGEST_NUMBER, as_times, refuse_too_large, without_gaps
+from lcgnn.features.column import ColumnEncoding
+from lcgnn.features.kinds import FILLED, PLURALS, kind_of
+from lcgnn.features.notes import ColumnNotes
+from lcgnn.features.numbers import (
+    first_not_plain,
+    looks_like_numbers,
+    notation_of,
+    plain_numbers,
+    told_notation,
+    written_numbers,
+)
+from lcgnn.features.scaling import counting, mean_and_scale
+from lcgnn.features.table import TableFile, shown
+
+# Buckets that the words of a text column are counted in.
+TEXT_BUCKETS = 256
+# Cells of number columns that are worked on at a time.
+CELLS = 1 << 22
+
+
+def fitted_columns(file: TableFile, names: Iterable[str]) -> tuple[list[ColumnEncoding], list[str]]:
+    """An encoding of each of these columns that says something, in their order, and what there is to tell."""
+    notes = ColumnNotes(file.path.name)
+    numbers = _Numbers(file, notes)
+    made: dict[str, ColumnEncoding | None] = {}
+    for name in names:
+        # Holds the column's place; those of numbers are made together.
+        made[name] = None
+        column = file.column(name)
+        values, notation = _numbers_in(file, name, column, notes)
+        if values is not None:
+            numbers.add(name, values, notation)
+        else:
+            made[name] = _fit_other(file, name, without_gaps(column), notes)
+    made |= numbers.encodings()
+    columns = [column for column in made.values() if column is not None]
+    told = notes.told()
+    return columns, [f"Features: {_in_words(columns)}.", *told] if columns else told
+
+
+def _numbers_in(
+    file: TableFile, name: str, column: Any, notes: ColumnNotes
+) -> tuple[NDArray[np.float64] | None, str]:
+    """(N,) the numbers of a column that has no other cells, and how they are written."""
+    values = plain_numbers(column)
+    if values is not None or file.column(name).type != "string":
+        return values, ""
+    notation = notation_of(column)
+    if notation is None:
+        return None, ""
+    values = written_numbers(column, notation)
+    assert values is not None
+    row = max(first_not_plain(column), 0)
+    sentence = told_notation(column[row].as_py(), notation, float(values[row]))
+    notes.add("hold numbers that are not written plainly", name, f"{_place(file, name)}: {sentence}")
+    return values, notation
+
+
+class _Numbers:
+    """Columns of numbers, of which as many are looked at together as fit into a block."""
+
+    def __init__(self, file: TableFile, notes: ColumnNotes) -> None:
+        self._file, self._notes = file, notes
+        self._block: list[tuple[str, NDArray[np.float64], str]] = []
+        self._most = max(1, CELLS // max(1, file.num_rows))
+        self._made: list[ColumnEncoding] = []
+        self._entries: list[tuple[int, bool]] = []
+
+    def add(self, name: str, values: NDArray[np.float64], notation: str) -> None:
+        """Take one more column."""
+        self._block.append((name, values, notation))
+        if len(self._block) == self._most:
+            self._look()
+
+    def encodings(self) -> dict[str, ColumnEncoding]:
+        """An encoding of each that says something; those that count something are counts."""
+        self._look()
+        entries = np.array([count for count, _ in self._entries], dtype=np.int64)
+        counted = counting(self._file.num_rows, entries, np.array([bad for _, bad in self._entries], dtype=bool))
+        return {
+            column.name: column.as_count() if counts else column
+            for column, counts in zip(self._made, counted, strict=True)
+        }
+
+    def _look(self) -> None:
+        if not self._block:
+            return
+        cells = np.stack([values for _, values, _ in self._block])  # (g, N)
+        missing = np.isnan(cells)
+        gaps = missing.sum(axis=1)
+        for place in np.flatnonzero((np.abs(cells) > LARGEST_NUMBER).any(axis=1)):
+            refuse_too_large(self._file, self._block[place][0], cells[place])
+        whole = gaps == 0
+        means, scales = np.zeros(gaps.size), np.ones(gaps.size)
+        if whole.any():
+            means[whole], scales[whole] = mean_and_scale(cells if whole.all() else cells[whole])
+        constant = whole & (cells == cells[:, :1]).all(axis=1)
+        for position, (name, values, notation) in enumerate(self._block):
+            if gaps[position] == values.size:
+                _tell_empty(self._file, name, self._notes)
+                continue
+            if constant[position]:
+                _tell_constant(self._file, name, self._file.column(name)[0].as_py(), self._notes)
+                continue
+            made = ColumnEncoding(name, "number", float(means[position]), float(scales[position]))
+            if gaps[position]:
+                _tell_missing(self._file, name, int(gaps[position]), "number", self._notes)
+                spread = float(np.nanstd(values)) or 1.0
+                made = ColumnEncoding(name, "number", float(np.nanmean(values)), spread, marks_missing=True)
+            self._made.append(made.written(notation))
+            # What is missing is no count: such a column is standardised.
+            negative = bool(gaps[position]) or bool((values < 0).any())
+            self._entries.append((int(np.count_nonzero(values)), negative))
+        self._block.clear()
+
+
+def _fit_other(file: TableFile, name: str, column: Any, notes: ColumnNotes) -> ColumnEncoding | None:
+    """The encoding of a column that is not numbers, or None for one that says nothing."""
+    cells = column.drop_null()
+    if not len(cells):
+        _tell_empty(file, name, notes)
+        return None
+    marks_missing = len(cells) < len(column)
+    if pc.count_distinct(cells).as_py() == 1 and not marks_missing:
+        _tell_constant(file, name, cells[0].as_py(), notes)
+        return None
+    kind = kind_of(cells)
+    almost = kind in ("category", "text", None) and looks_like_numbers(column)
+    if almost:
+        _tell_almost_numbers(file, name, column, kind, notes)
+    if kind is None:
+        if not almost:
+            sentence = f"{_place(file, name)}: nearly every cell is different, so it looks like a name; left out."
+            notes.add(
+                "look like names, with a different cell in nearly every row, and are left out", name, sentence
+            )
+        return None
+    if marks_missing:
+        _tell_missing(file, name, column.null_count, kind, notes)
+    if kind == "date":
+        times = as_times(file, name, column)
+        mean, spread = float(np.nanmean(times)), float(np.nanstd(times)) or 1.0
+        return ColumnEncoding(name, kind, mean, spread, marks_missing=marks_missing)
+    categories = tuple(sorted(pc.unique(cells).to_pylist())) if kind == "category" else ()
+    buckets = TEXT_BUCKETS if kind == "text" else 0
+    return ColumnEncoding(name, kind, categories=categories, buckets=buckets, marks_missing=marks_missing)
+
+
+def _place(file: TableFile, name: str) -> str:
+    return f"{file.path.name}, column {shown(name)}"
+
+
+def _tell_empty(file: TableFile, name: str, notes: ColumnNotes) -> None:
+    notes.add("are empty and left out", name, f"{_place(file, name)}: every cell is empty; left out.")
+
+
+def _tell_constant(file: TableFile, name: str, cell: object, notes: ColumnNotes) -> None:
+    sentence = f"{_place(file, name)}: every cell is {shown(cell)}; left out."
+    notes.add("have the same cell in every row and are left out", name, sentence)
+
+
+def _tell_missing(file: TableFile, name: str, count: int, kind: Any, notes: ColumnNotes) -> None:
+    sentence = f"{_place(file, name)}: {count:,} of {file.num_rows:,} cells are missing; {FILLED[kind]}."
+    notes.add("have missing cells, which are filled and marked", name, sentence)
+
+
+def _tell_almost_numbers(file: TableFile, name: str, column: Any, kind: Any, notes: ColumnNotes) -> None:
+    """Say so if a column looks like numbers but some cell keeps it from being taken as such."""
+    row = first_not_plain(column)
+    taken = "left out" if kind is None else f"taken as {kind}"
+    sentence = (
+        f"{file.place(row, name)}: {shown(column[row].as_py())} is not a number, so the column is {taken}. "
+        "If it should be one, write it as 12.5 or leave the cell empty."
+    )
+    notes.add(
+        "look like numbers, but have cells that are none (write 12.5, or leave a cell empty)", name, sentence
+    )
+
+
+def _in_words(columns: list[ColumnEncoding]) -> str:
+    return "; ".join(_counted(columns))
+
+
+def _counted(columns: list[ColumnEncoding]) -> Iterator[str]:
+    for kind, plural in PLURALS.items():
+        names = [column.name for column in columns if column.kind == kind]
+        if names:
+            some = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+            yield f"{len(names)} {kind if len(names) == 1 else plural} ({some})"

@@ -1,0 +1,62 @@
+"""Names of classes that may be something else: a sign for an unknown label, or one class written in two ways."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from lcgnn.features.table import listed
+
+# What people write where they do not know, and what might as well be the name of a class.
+_SIGNS = (
+    "?",
+    "??",
+    "-",
+    "--",
+    ".",
+    "*",
+    "unknown",
+    "unk",
+    "undefined",
+    "missing",
+    "none",
+    "nil",
+    "no label",
+    "tbd",
+)
+
+
+def odd_classes(names: Sequence[str], empty: str = "leave the cells empty") -> list[str]:
+    """A sentence on every class, or group of them, that may not be meant as such.
+
+    Args:
+        names: Of the classes, as text.
+        empty: How to say that a label is not known.
+    """
+    unknown = [name for name in names if name.strip().casefold() in _SIGNS]
+    told = []
+    if unknown:
+        told.append(f"{listed(unknown)} is taken as a class. If it means that the label is unknown, {empty}.")
+    negative = [name for name in names if _number(name) is not None and name.strip().startswith("-")]
+    if negative:
+        told.append(f"{listed(negative)} is taken as a class. If it means that the label is unknown, {empty}.")
+    for twins in _groups(names, _number):
+        told.append(f"{listed(twins)} are kept apart, though they are one number. Write one class one way.")
+    if any(_groups(names, str.casefold)):
+        told.append("some classes differ only in upper and lower case; they are kept apart.")
+    return told
+
+
+def _number(name: str) -> float | None:
+    try:
+        return float(name)
+    except ValueError:
+        return None
+
+
+def _groups(names: Iterable[str], key: Callable[[str], object]) -> Iterator[list[str]]:
+    """The names of which several have the same key, by key; a key that is None is no one's."""
+    groups: dict[object, list[str]] = {}
+    for name in names:
+        if (found := key(name)) is not None:
+            groups.setdefault(found, []).append(name)
+    return (alike for alike in groups.values() if len(alike) > 1)

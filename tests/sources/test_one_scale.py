@@ -1,0 +1,112 @@
+"""The same numbers as a table and as arrays become the same features, in the same form."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+
+from lcgnn import LCGNNClassifier
+from lcgnn.features.scaling import Scaling
+from lcgnn.graph import Features
+from lcgnn.runs.predict import predict
+from lcgnn.runs.run import execute
+from lcgnn.runs.spec import RunSpec
+from lcgnn.sources.frames import table_of
+from lcgnn.sources.npz import load_npz
+from lcgnn.sources.tables.source import Tables
+
+ROWS = 60
+GENERATOR = np.random.default_rng(3)
+COUNTS = GENERATOR.poisson(0.1, (ROWS, 40)).astype(np.float64)
+MEASURED = GENERATOR.normal(20, 5, (ROWS, 3)).round(3)
+MATRICES = {
+    "counts": COUNTS,
+    "measurements": MEASURED,
+    "counts beside measurements": np.column_stack([MEASURED[:, 0], COUNTS, MEASURED[:, 1:]]),
+    "mostly ones": (COUNTS == 0).astype(float),
+    "a third ones": (GENERATOR.random((ROWS, 30)) < 0.35).astype(float),
+    "counts below zero": -COUNTS,
+    "counts, one of them frequent": np.column_stack([COUNTS, GENERATOR.poisson(3, ROWS)]),
+}
+LABELS = np.where(np.arange(ROWS) % 3 == 0, np.arange(ROWS) % 2, -1)
+RING = np.stack([np.arange(ROWS), (np.arange(ROWS) + 1) % ROWS])
+
+
+def as_tables(folder: Path, matrix: np.ndarray) -> Tables:
+    folder.mkdir(exist_ok=True)
+    with (folder / "nodes.csv").open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["id", "label", *(f"x{column}" for column in range(matrix.shape[1]))])
+        for row in range(ROWS):
+            label = "" if LABELS[row] < 0 else LABELS[row]
+            writer.writerow([row, label, *(f"{value:g}" for value in matrix[row])])
+    lines = [f"{one},{two}" for one, two in RING.T]
+    (folder / "edges.csv").write_text("\n".join(["source,target", *lines]) + "\n")
+    return Tables(str(folder))
+
+
+def as_npz(folder: Path, matrix: np.ndarray, **more: np.ndarray) -> Path:
+    np.savez(folder / "graph.npz", features=matrix, labels=LABELS, edge_index=RING, **more)
+    return folder / "graph.npz"
+
+
+def assert_same(one: Features, other: Features) -> None:
+    assert type(one) is type(other)
+    dense = [part.toarray() if isinstance(part, csr_array) else part for part in (one, other)]
+    np.testing.assert_array_equal(*dense)
+
+
+@pytest.mark.parametrize("kind", MATRICES)
+def test_a_table_an_npz_file_and_the_classifier_make_the_same_features(kind: str, tmp_path: Path) -> None:
+    matrix = MATRICES[kind]
+    of_table = as_tables(tmp_path / "tables", matrix).load().graph.features
+    of_file = load_npz(as_npz(tmp_path, matrix)).graph.features
+    scaling = Scaling.fit(matrix)
+    assert_same(of_table, of_file)
+    assert_same(of_file, scaling.apply(matrix))
+    sparse = Scaling.fit(csr_array(matrix))
+    assert sparse == scaling
+    assert_same(of_file, sparse.apply(csr_array(matrix)))
+    assert_same(of_file, Scaling.from_json(scaling.to_json()).apply(matrix))
+    assert isinstance(of_table, csr_array) == (kind.startswith("counts") and "below" not in kind)
+
+
+def test_measurements_among_counts_are_standardised_and_take_no_part_in_the_sum() -> None:
+    matrix = MATRICES["counts beside measurements"]
+    features = Scaling.fit(matrix).apply(matrix).toarray()
+    sums = COUNTS.sum(axis=1)
+    np.testing.assert_allclose(features[:, 1:41].sum(axis=1), np.where(sums > 0, 1, 0), rtol=1e-6)
+    np.testing.assert_allclose(features[:, [0, 41, 42]].std(axis=0), 1, rtol=1e-5)
+
+
+def test_features_that_are_ready_are_taken_as_they_are(tmp_path: Path) -> None:
+    path = as_npz(tmp_path, MEASURED, scaling=np.array("none"))
+    np.testing.assert_array_equal(load_npz(path).graph.features, MEASURED.astype(np.float32))
+
+
+@pytest.mark.parametrize("kind", MATRICES)
+def test_a_model_scales_a_file_as_the_one_that_it_was_trained_on(kind: str, tmp_path: Path) -> None:
+    path = as_npz(tmp_path, MATRICES[kind])
+    settings = {"base_epochs": 2, "epochs": 2, "selection": "last"}
+    execute(RunSpec("graph", "lc-gcn", 0, settings, tables=Tables(str(path))), tmp_path / "run")
+    whole = predict(tmp_path / "run")
+    assert whole.trained_on_it
+    # Half of the rows alone have another mean, and other neighbours at the cut only.
+    half = ROWS // 2
+    inner = RING[:, (half > RING).all(axis=0)]
+    np.savez(tmp_path / "half.npz", features=MATRICES[kind][:half], labels=LABELS[:half], edge_index=inner)
+    alone = predict(tmp_path / "run", Tables(str(tmp_path / "half.npz")))
+    far = slice(8, half - 8)
+    np.testing.assert_allclose(alone.distribution[far], whole.distribution[far], atol=1e-5)
+
+
+def test_a_frame_of_counts_is_scaled_as_a_matrix_of_counts() -> None:
+    frame = pd.DataFrame(COUNTS, columns=[f"x{column}" for column in range(40)])
+    quick = {"base_epochs": 3, "epochs": 2, "random_state": 0}
+    of_frame = LCGNNClassifier(**quick).fit(frame, LABELS, adjacency=RING)
+    of_matrix = LCGNNClassifier(**quick).fit(COUNTS, LABELS, adjacency=RING)
+    np.testing.assert_array_equal(of_frame.label_distributions_, of_matrix.label_distributions_)
+    assert table_of(frame, "X").num_rows == ROWS
