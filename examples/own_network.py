@@ -7,7 +7,7 @@ from torch import Tensor
 
 from lcgnn import create, load
 from lcgnn.assessment.evaluation import accuracy
-from lcgnn.compute.sparse import GraphTensors
+from lcgnn.compute.placement.base import Placement
 from lcgnn.methods.lc import TwoPhase, register_network
 from lcgnn.networks.network import Network, glorot
 
@@ -19,7 +19,7 @@ class TwoHops(Network):
         super().__init__()
         self.weight = glorot(num_features, num_classes, generator=generator)
 
-    def readout(self, graph: GraphTensors, _embedding: Tensor | None, _key: int | None) -> Tensor:
+    def readout(self, graph: Placement, _embedding: Tensor | None, _key: int | None) -> Tensor:
         return graph.adjacency @ (graph.adjacency @ (graph.features @ self.weight))
 
 

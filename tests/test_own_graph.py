@@ -149,8 +149,9 @@ def test_parquet_keeps_cells_as_they_are_and_csv_defuses_formulas(tmp_path: Path
     labels = np.array([0, 1, -1, -1, -1, -1, -1])
     graph = Graph.from_edges("g", links, 7, labels, ["=cmd()", "plain"], node_names=np.array(ids))
     distribution = np.tile(np.array([[0.25, 0.75]], dtype=np.float32), (7, 1))
+    split = Split(np.arange(2), np.arange(0), np.arange(0))
     for name in ("a.csv", "a.parquet"):
-        save_predictions(tmp_path / name, distribution, graph, Split([0, 1], [], []))
+        save_predictions(tmp_path / name, distribution, graph, split)
     rows = rows_of(tmp_path / "a.csv")
     assert [row["id"] for row in rows] == ["'=1+1", "'+2", "'-3", "'@x", "'\tx", "a=b", "'x"]
     assert [row["label"] for row in rows][:3] == ["'=cmd()", "plain", "plain"]

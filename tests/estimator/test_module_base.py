@@ -1,5 +1,7 @@
 """A torch module, or a method, as the base of the classifier."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -10,13 +12,14 @@ from lcgnn import LCGNNClassifier, create
 from lcgnn.errors import ConfigError, OutputError
 from lcgnn.methods import module_method, register_module
 from lcgnn.methods.base import _REGISTRY
+from lcgnn.methods.lc import TwoPhase
 
 
 def pyg_gcn(num_features: int, num_classes: int) -> GCN:
     return GCN(num_features, 16, 2, num_classes, dropout=0.5, norm="batch_norm")
 
 
-QUICK = {"base_epochs": 30, "epochs": 30, "learning_rate": 0.02, "random_state": 0}
+QUICK: dict[str, Any] = {"base_epochs": 30, "epochs": 30, "learning_rate": 0.02, "random_state": 0}
 
 
 @pytest.fixture(scope="module")
@@ -44,16 +47,19 @@ def test_a_clone_gives_the_same_to_the_bit(rows, base):
     model = LCGNNClassifier(base, **QUICK)
     again = clone(model)
     assert again.get_params() == model.get_params()
-    fitted = [item.fit(X, y, adjacency).label_distributions_ for item in (model, again)]
-    np.testing.assert_array_equal(*fitted)
+    one, other = (item.fit(X, y, adjacency).label_distributions_ for item in (model, again))
+    np.testing.assert_array_equal(one, other)
 
 
 def test_the_settings_of_a_method_hold_unless_others_are_given(rows):
     base = module_method(pyg_gcn, epochs=3, base_epochs=4, consistency_weight=5.0)
     _, method = LCGNNClassifier(base, epochs=7, settings={"reduction": "sum"})._method()
+    assert isinstance(method, TwoPhase)
     assert (method.epochs, method.base_epochs, method.consistency_weight, method.reduction) == (7, 4, 5.0, "sum")
     assert method.selection == "last"
-    assert LCGNNClassifier(base, label_consistency=False)._method()[1].aggregation is None
+    _, alone = LCGNNClassifier(base, label_consistency=False)._method()
+    assert isinstance(alone, TwoPhase)
+    assert alone.aggregation is None
 
 
 def test_a_setting_of_the_modules_inside_is_refused():

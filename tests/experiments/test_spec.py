@@ -5,6 +5,7 @@ import pytest
 
 from lcgnn.errors import ConfigError
 from lcgnn.experiments.library import load_experiment, packaged_experiments
+from lcgnn.methods.lc import TwoPhase
 from lcgnn.runs.reported import paper_results
 from lcgnn.runs.spec import RunSpec, SplitSpec, fingerprint
 from lcgnn.sources.benchmarks import benchmark
@@ -88,7 +89,9 @@ def test_a_file_of_ones_own_is_an_experiment(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(GOOD)
     experiment = load_experiment(str(tmp_path / "mine.toml"))
     assert (experiment.name, experiment.title, experiment.seeds) == ("mine", "Mine", 2)
-    assert experiment.runs(experiment.rows[1], experiment.columns[0])[0].create_method().epochs == 3
+    method = experiment.runs(experiment.rows[1], experiment.columns[0])[0].create_method()
+    assert isinstance(method, TwoPhase)
+    assert method.epochs == 3
 
 
 @pytest.mark.parametrize(

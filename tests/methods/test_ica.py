@@ -5,6 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from lcgnn.compute.kernels import Choice, use
+from lcgnn.compute.kernels.sweeps import sweep
 from lcgnn.errors import ConfigError, DataError
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import create
@@ -16,7 +17,6 @@ from lcgnn.methods.ica import (
     Task,
     neighbour_evidence,
     relational_inputs,
-    sweep,
 )
 
 

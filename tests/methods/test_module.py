@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from lcgnn.training.checkpoint import CheckpointFile
 
 NUM_NODES = 60
 SPLIT = Split(np.arange(12), np.arange(12, 30), np.arange(30, 60))
-QUICK = {"base_epochs": 30, "epochs": 30, "learning_rate": 0.02}
+QUICK: dict[str, Any] = {"base_epochs": 30, "epochs": 30, "learning_rate": 0.02}
 
 
 @pytest.fixture

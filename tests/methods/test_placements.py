@@ -1,6 +1,7 @@
 """Where a method can be trained, its network says: whoever can gives the same, whoever cannot is told who can."""
 
 import functools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -47,7 +48,9 @@ def on_ranks() -> PartTensors:
 @pytest.mark.parametrize("name", NETWORKS)
 def test_a_method_gives_the_result_of_the_whole_graph_or_says_that_it_cannot(name, place):
     tensors = place()
-    method = create(name, base_epochs=4, **({"epochs": 4} if "epochs" in vars(create(name)) else {}))
+    second: dict[str, Any] = {"epochs": 4} if "epochs" in vars(create(name)) else {}
+    method = create(name, base_epochs=4, **second)
+    assert isinstance(method, TwoPhase)
     nodes = torch.tensor(SPLIT.train), torch.tensor(SPLIT.validation)
     if tensors.kind not in method.placements:
         with pytest.raises(ConfigError, match=f"^{name} cannot be trained on {IN_WORDS[tensors.kind]}"):

@@ -8,6 +8,7 @@ from lcgnn.compute.kernels.dropout import derive_key
 from lcgnn.compute.placement.whole import GraphTensors
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import create
+from lcgnn.methods.semiemb import SemiSupervisedEmbedding
 from lcgnn.networks.semiemb import NodePairs
 from lcgnn.training.loop import Loop, Phase, Trainer
 from lcgnn.training.objectives import JointCrossEntropy
@@ -77,7 +78,7 @@ def test_push_has_a_finite_gradient_where_two_embeddings_coincide():
 def test_the_loop_adds_the_weighted_extra_loss_to_the_cross_entropy():
     graph, split = ring_with_features()
     tensors, train = GraphTensors(graph), torch.tensor(split.train)
-    network = create("semiemb")._network(tensors, 2, torch.Generator().manual_seed(0))
+    network = SemiSupervisedEmbedding()._network(tensors, 2, torch.Generator().manual_seed(0))
     phase = Phase("embedding", 1, 0.01, 0.0, "last")
     loop = Loop(Trainer(network, tensors, torch.arange(0), 0), phase, JointCrossEntropy(tensors, train, 1.0, 5.0))
     output = network.train_pass(tensors, None, derive_key(0, "embedding", 0))

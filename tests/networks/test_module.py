@@ -119,7 +119,7 @@ class OneConvolution(nn.Module):
     def __init__(self, num_features: int, num_classes: int) -> None:
         super().__init__()
         self.convolution = GCNConv(num_features, num_classes)
-        self.seen = []
+        self.seen: list[torch.Tensor | None] = []
 
 
 class Weighted(OneConvolution):
@@ -138,6 +138,7 @@ def test_weights_reach_a_module_that_takes_them_where_there_are_some():
     network = network_of(Weighted)
     network(weighted)
     network(plain)
+    assert isinstance(network.module, Weighted)
     given, none = network.module.seen
     assert torch.equal(given, torch.tensor(weighted.links.data))
     assert none is None

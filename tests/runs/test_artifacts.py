@@ -1,6 +1,7 @@
 """One schema of predictions, for a benchmark and for a graph of one's own."""
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,14 +22,19 @@ def line(names: list[str] | None = None, num_classes: int = 2) -> Graph:
     )
 
 
-def written(path: Path, graph: Graph, split: Split | None, distribution: np.ndarray = DISTRIBUTION) -> list[dict]:
+def split_of(train: Sequence[int], validation: Sequence[int] = (), test: Sequence[int] = ()) -> Split:
+    parts = [np.array(part, dtype=np.int64) for part in (train, validation, test)]
+    return Split(parts[0], parts[1], parts[2])
+
+
+def written(path: Path, graph: Graph, split: Split, distribution: np.ndarray = DISTRIBUTION) -> list[dict]:
     save_predictions(path, distribution, graph, split)
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
 def test_a_label_that_was_trained_on_stays_and_has_the_probability_it_was_given(tmp_path: Path) -> None:
-    rows = written(tmp_path / "a.csv", line(["a", "b", "c", "d"]), Split([0], [], []))
+    rows = written(tmp_path / "a.csv", line(["a", "b", "c", "d"]), split_of([0]))
     assert list(rows[0]) == ["id", "label", "probability", "origin", "p(c0)", "p(c1)"]
     assert [row["id"] for row in rows] == ["a", "b", "c", "d"]
     assert [row["label"] for row in rows] == ["c1", "c1", "c1", "c0"]
@@ -41,14 +47,14 @@ def test_a_label_that_was_trained_on_stays_and_has_the_probability_it_was_given(
 def test_parts_are_told_where_there_are_any_to_choose_or_measure_by(
     validation: list[int], test: list[int], tmp_path: Path
 ) -> None:
-    rows = written(tmp_path / "a.csv", line(), Split([0], validation, test))
+    rows = written(tmp_path / "a.csv", line(), split_of([0], validation, test))
     assert list(rows[0]) == ["id", "label", "probability", "origin", "part", "p(c0)", "p(c1)"]
     assert [row["id"] for row in rows] == ["0", "1", "2", "3"]
     assert [row["part"] for row in rows] == ["train", "validation" if validation else "test", "other", "other"]
 
 
 def test_without_any_given_label_all_are_predicted(tmp_path: Path) -> None:
-    rows = written(tmp_path / "a.csv", line(), None)
+    rows = written(tmp_path / "a.csv", line(), split_of([]))
     assert "part" not in rows[0]
     assert {row["origin"] for row in rows} == {"predicted"}
 
@@ -56,12 +62,12 @@ def test_without_any_given_label_all_are_predicted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("num_classes", "columns"), [(50, 50), (51, 0)])
 def test_very_many_classes_get_no_columns(num_classes: int, columns: int, tmp_path: Path) -> None:
     even = np.full((4, num_classes), 1 / num_classes, dtype=np.float32)
-    rows = written(tmp_path / "a.csv", line(num_classes=num_classes), Split([0], [], []), even)
+    rows = written(tmp_path / "a.csv", line(num_classes=num_classes), split_of([0]), even)
     assert sum(name.startswith("p(") for name in rows[0]) == columns
 
 
 def test_parquet_has_the_same_columns_and_values(tmp_path: Path) -> None:
-    graph, split = line(["a", "b", "c", "d"]), Split([0], [1], [2])
+    graph, split = line(["a", "b", "c", "d"]), split_of([0], [1], [2])
     rows = written(tmp_path / "a.csv", graph, split)
     save_predictions(tmp_path / "a.parquet", DISTRIBUTION, graph, split)
     table = parquet.read_table(tmp_path / "a.parquet")

@@ -169,7 +169,8 @@ def test_many_labels_spare_a_tenth_for_validation(rings: Run, tmp_path: Path, mo
     assert session_of(tables_of(rings), tmp_path / "a").configuration.split.spec.validation == 0
     monkeypatch.setattr("lcgnn.runs.session._MANY_LABELS", 12)
     assert session_of(tables_of(rings), tmp_path / "b").configuration.split.spec.validation == 0.1
-    for number, unless in enumerate(({"validation": 0.0}, {"settings": {"selection": "last"}})):
+    spared: list[dict[str, Any]] = [{"validation": 0.0}, {"settings": {"selection": "last"}}]
+    for number, unless in enumerate(spared):
         found = session_of(tables_of(rings), tmp_path / f"c{number}", **unless)
         assert found.configuration.settings["selection"] == "last"
         assert found.configuration.split.spec.validation == 0

@@ -66,7 +66,7 @@ def run_of(what: object, method: str, settings: dict[str, object], seed: int = 0
     return Run(RunSpec(source, method, seed, settings, **more), source.load())
 
 
-def train(folder: Path, run: Path, method: str = "lc-gcn", **more: object) -> Path:
+def train(folder: Path, run: Path, method: str = "lc-gcn", **more: Any) -> Path:
     """Carry out a short run, as ``lcgnn train`` does."""
     settings = {} if method == "lp" else {"base_epochs": 20, "epochs": 20, "selection": "last"}
     manner = Manner(prediction_format=more.pop("format", "csv"))

@@ -119,6 +119,11 @@ def changed(content: Any, path: Path, change: Callable[[Any, str | int], None]) 
     return root[0]
 
 
+def putting(value: Any) -> Callable[[Any, str | int], None]:
+    """A change that puts a value in place of what is there."""
+    return lambda holder, step: holder.__setitem__(step, value)
+
+
 def spelled(path: Path) -> str:
     """As an error names the place."""
     text = ""
@@ -189,7 +194,7 @@ def test_every_field_of_a_wrong_type_is_named(example: Any) -> None:
         for other in of_another_type(value):
             if other == 10**400 and isinstance(value, int) and not isinstance(value, bool):
                 continue
-            wrong = changed(content, path, lambda holder, step, other=other: holder.__setitem__(step, other))
+            wrong = changed(content, path, putting(other))
             message = refused(example, wrong)
             named = spelled(path) or "the content"
             # Accuracies of the last stage are repeated at the top; one that is changed there is told there.

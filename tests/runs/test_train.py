@@ -21,7 +21,7 @@ from lcgnn.runs.watching import Watcher
 from lcgnn.sources.examples import write_example
 from lcgnn.sources.tables.columns import Columns
 
-SHORT = {"base_epochs": 15, "epochs": 10}
+SHORT: dict[str, Any] = {"base_epochs": 15, "epochs": 10}
 
 
 @pytest.fixture(scope="module")

@@ -59,11 +59,12 @@ def club() -> nx.Graph:
     return graph
 
 
-COLUMNS = {NetworkX: Columns(label="club")}
+COLUMNS: dict[type[Source], Columns] = {NetworkX: Columns(label="club")}
 
 
 def subclasses(cls: type) -> set[type]:
-    return {cls}.union(*(subclasses(item) for item in cls.__subclasses__()))
+    below: list[type] = cls.__subclasses__()
+    return {cls}.union(*(subclasses(item) for item in below))
 
 
 def concrete() -> set[type]:

@@ -33,16 +33,16 @@ def test_nodes_keep_their_order_names_labels_and_edges() -> None:
 
 def test_attributes_become_features_and_lists_a_column_for_each_place() -> None:
     made = from_networkx(friends())
-    assert [column.name for column in made.encoding.columns] == ["age", "vector[0]", "vector[1]"]
-    assert all(column.marks_missing for column in made.encoding.columns)
+    assert [column.name for column in made.form.encoding.columns] == ["age", "vector[0]", "vector[1]"]
+    assert all(column.marks_missing for column in made.form.encoding.columns)
     without = from_networkx(friends(), ignore=["vector"])
-    assert [column.name for column in without.encoding.columns] == ["age"]
+    assert [column.name for column in without.form.encoding.columns] == ["age"]
 
 
 def test_without_attributes_features_are_made_of_the_edges() -> None:
     made = from_networkx(friends(), ignore=["vector", "age"])
     assert made.graph.num_features > 0
-    assert not made.encoding.columns
+    assert not made.form.encoding.columns
     assert "made from the edges" in made.notes[-1]
 
 

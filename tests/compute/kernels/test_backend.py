@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ import lcgnn
 from lcgnn.compute.kernels import backend, fused, use
 from lcgnn.compute.kernels.activation import activate
 from lcgnn.compute.kernels.compiled import probe
+from lcgnn.compute.kernels.compiled.jit import compiled
 from lcgnn.compute.kernels.walks import random_walks
 from lcgnn.sources.generated.blocks import Blocks
 from lcgnn.sources.generated.writing import write_arrays
@@ -79,8 +81,10 @@ def test_whatever_is_wrong_is_told_once_in_one_line_and_the_plain_kernels_take_o
 def test_a_change_of_llvmlite_is_noticed_before_any_kernel_is_used(monkeypatch):
     """What loads and stores the processor's vectors is not what it was."""
     monkeypatch.setattr(ir.IRBuilder, "gep", raising(TypeError("gep() got an unexpected keyword argument")))
-    monkeypatch.setattr(probe, "probe", probe.compiled(probe.probe.py_func))
-    monkeypatch.setattr(probe.probe._cache, "load_overload", lambda *_: None)
+    kernel: Any = probe.probe
+    again = compiled(kernel.py_func)
+    monkeypatch.setattr(again._cache, "load_overload", lambda *_: None)
+    monkeypatch.setattr(probe, "probe", again)
     assert not fused()
 
 
@@ -105,7 +109,8 @@ def test_pointers_without_a_type_can_be_loaded_from_and_stored_to():
     module = ir.Module()
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), [ir.PointerType(), position]), "copy")
     builder = ir.IRBuilder(function.append_basic_block())
-    read, written = (lanes._place(builder, *function.args, start, four) for start in (0, 4))
+    array, first = function.args
+    read, written = (lanes._place(builder, array, first, start, four) for start in (0, 4))
     builder.store(builder.load(read, align=4, typ=four), written, align=4)
     builder.ret_void()
     text = str(binding.parse_assembly(str(module)))

@@ -2,12 +2,13 @@
 
 import os
 import shutil
+import tempfile
 from importlib.resources import files
 from pathlib import Path
 
+import platformdirs
 import pytest
 
-from lcgnn.compute.kernels import code_folder as places
 from lcgnn.compute.kernels.code_folder import code_folder, code_name
 
 VERSIONS = {"numba": "1.0", "llvmlite": "2.0", "processor": "skylake"}
@@ -20,8 +21,8 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     file = tmp_path / "file"
     file.touch()
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-    monkeypatch.setattr(places.platformdirs, "user_cache_path", lambda *_, **__: file / "cache")
-    monkeypatch.setattr(places.tempfile, "gettempdir", lambda: str(file))
+    monkeypatch.setattr(platformdirs, "user_cache_path", lambda *_, **__: file / "cache")
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(file))
     return tmp_path
 
 
@@ -61,9 +62,9 @@ def test_settings_of_numba_that_change_the_code_give_another_name(monkeypatch):
 def test_numbas_folder_comes_first_then_the_users_then_one_among_the_temporary_files(nowhere, monkeypatch):
     assert code_folder(NAME) is None
     (nowhere / "temporary").mkdir()
-    monkeypatch.setattr(places.tempfile, "gettempdir", lambda: str(nowhere / "temporary"))
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(nowhere / "temporary"))
     assert code_folder(NAME) == nowhere / "temporary" / f"lcgnn-{os.getuid()}" / NAME
-    monkeypatch.setattr(places.platformdirs, "user_cache_path", lambda *_, **__: nowhere / "cache")
+    monkeypatch.setattr(platformdirs, "user_cache_path", lambda *_, **__: nowhere / "cache")
     assert code_folder(NAME) == nowhere / "cache" / "kernels" / NAME
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(nowhere / "numba"))
     assert code_folder(NAME) == nowhere / "numba" / "lcgnn" / NAME
@@ -71,7 +72,7 @@ def test_numbas_folder_comes_first_then_the_users_then_one_among_the_temporary_f
 
 def test_a_user_without_a_home_gets_no_folder_that_is_called_tilde(nowhere, monkeypatch):
     monkeypatch.chdir(nowhere)
-    monkeypatch.setattr(places.platformdirs, "user_cache_path", lambda *_, **__: Path("~/.cache/lcgnn"))
+    monkeypatch.setattr(platformdirs, "user_cache_path", lambda *_, **__: Path("~/.cache/lcgnn"))
     assert code_folder(NAME) is None
     assert not (nowhere / "~").exists()
 
@@ -91,7 +92,7 @@ def test_a_temporary_folder_that_others_have_access_to_is_not_used(how, nowhere,
         if os.getuid() != 0:
             pytest.skip("Only root can give a folder away.")
         os.chown(folder, 65534, 65534)
-    monkeypatch.setattr(places.tempfile, "gettempdir", lambda: str(nowhere))
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(nowhere))
     assert code_folder(NAME) is None
 
 
@@ -99,7 +100,7 @@ def test_without_any_place_for_temporary_files_there_is_none_for_code(nowhere, m
     def fail() -> str:
         raise FileNotFoundError("No usable temporary directory found")
 
-    monkeypatch.setattr(places.tempfile, "gettempdir", fail)
+    monkeypatch.setattr(tempfile, "gettempdir", fail)
     assert code_folder(NAME) is None
 
 

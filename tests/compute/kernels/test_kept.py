@@ -36,7 +36,7 @@ def plus(number: int):
 
 
 def applied(kernel, dtype: type = np.float32) -> float:
-    values = np.zeros(1, dtype=dtype)
+    values: np.ndarray = np.zeros(1, dtype=dtype)
     kernel(values)
     return values[0].item()
 

@@ -1,6 +1,7 @@
 """Every placement answers, or refuses in one line, everything that networks, objectives and the loop may ask."""
 
 import inspect
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -19,7 +20,7 @@ from lcgnn.compute.placement.whole import GraphTensors
 from lcgnn.compute.placement.world import World
 from lcgnn.errors import ConfigError, DataError
 from lcgnn.graph import Graph, Split
-from lcgnn.training.objectives import AdjacencyAggregation, CrossEntropy, LabelConsistencyObjective
+from lcgnn.training.objectives import AdjacencyAggregation, CrossEntropy, LabelConsistencyObjective, Objective
 
 NUM_NODES, NUM_FEATURES, CLASSES = 40, 6, ("a", "b", "c")
 SPLIT = Split(np.arange(0, 40, 8), np.arange(1, 40, 8), np.arange(2, 40, 8))
@@ -42,7 +43,7 @@ def on_ranks(graph: Graph) -> PartTensors:
     return PartTensors(part, graph.num_classes, World(0, 1, torch.device("cpu")))
 
 
-MAKE = {
+MAKE: dict[type[Placement], Callable[[Graph], Placement]] = {
     GraphTensors: GraphTensors,
     ReachTensors: lambda graph: ReachTensors(GraphTensors(graph), np.array([3, 20])),
     PartwiseTensors: lambda graph: PartwiseTensors(graph, 3),
@@ -51,7 +52,8 @@ MAKE = {
 
 
 def concrete(kind: type = Placement) -> set[type]:
-    below = set().union(*(concrete(child) for child in kind.__subclasses__())) if kind.__subclasses__() else set()
+    children: list[type] = kind.__subclasses__()
+    below: set[type] = set().union(*map(concrete, children))
     return below if inspect.isabstract(kind) else {kind, *below}
 
 
@@ -85,7 +87,9 @@ MEMBERS = sorted(
     | {name for name in Placement.__annotations__ if not name.startswith("_")}
 )
 
-every_placement = pytest.mark.parametrize("kind", sorted(concrete(), key=lambda kind: kind.__name__))
+PLACEMENTS: list[type] = sorted(concrete(), key=lambda kind: kind.__name__)
+
+every_placement = pytest.mark.parametrize("kind", PLACEMENTS)
 
 
 def test_the_placements_are_the_four_that_are_tried_here():
@@ -130,7 +134,7 @@ def test_without_a_key_there_is_no_dropout(kind):
     assert MAKE[kind](graph_with("dense")).dropout(0.5, None, "hidden").rate == 0
 
 
-def objectives(placement: Placement) -> dict[str, object]:
+def objectives(placement: Placement) -> dict[str, Objective]:
     return {
         "cross-entropy": CrossEntropy(placement, TRAIN),
         "adjacency": AdjacencyAggregation(placement, TRAIN),
@@ -160,6 +164,7 @@ def test_every_objective_is_the_same_wherever_the_rows_live(kind, name, choice):
         expected = consistency.classification_loss(said, labels, TRAIN)
         reported = consistency.row_normalize(said)
     else:
+        assert isinstance(objective, LabelConsistencyObjective)
         reported = said = consistency.aggregate(distribution)
         expected = consistency.label_consistency_loss(
             distribution, labels, TRAIN, objective.weight, objective.reduction

@@ -183,7 +183,7 @@ def test_a_wrong_argument_gets_one_line_and_leaves_nothing_behind(
     write(tmp_path / "graph", {"nodes.csv": NODES, "edges.csv": EDGES})
     (tmp_path / "file").write_text("mine")
     before = sorted(tmp_path.rglob("*"))
-    for module in ("train", "own_graph"):
+    for module in ("display", "watching"):
         monkeypatch.setattr(f"lcgnn.cli.{module}.print_notes", print_nothing)
     assert message in failing(arguments, tmp_path, monkeypatch, capsys)
     assert sorted(tmp_path.rglob("*")) == before

@@ -17,7 +17,7 @@ NODES = "id,label,age\na,x,1\nb,y,2\nc,,3\nd,,4\n"
 EDGES = "source,target\na,b\nb,c\nc,d\n"
 
 
-def load(folder: Path, nodes: str | bytes = NODES, edges: str | bytes = EDGES, **columns: object) -> Loaded:
+def load(folder: Path, nodes: str | bytes = NODES, edges: str | bytes = EDGES, **columns: Any) -> Loaded:
     for name, content in (("nodes.csv", nodes), ("edges.csv", edges)):
         (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     return Tables(str(folder), Columns(**columns)).load()
@@ -58,7 +58,7 @@ def test_a_split_column_is_obeyed_and_is_no_feature(tmp_path: Path) -> None:
         [2],
         [3],
     ]
-    assert [column.name for column in made.encoding.columns] == ["age"]
+    assert [column.name for column in made.form.encoding.columns] == ["age"]
     assert told(made, "2 for train, 1 for validation, 1 for test, 1 not used")
     assert told(made, "1 nodes of the test part have no label")
 
@@ -91,7 +91,7 @@ def test_columns_can_be_named(tmp_path: Path) -> None:
 def test_a_column_can_be_left_out(tmp_path: Path) -> None:
     nodes = "id,label,age,class\na,x,1,x\nb,y,2,y\nc,,3,x\nd,,4,y\n"
     made = load(tmp_path, nodes, ignore=("class",))
-    assert [column.name for column in made.encoding.columns] == ["age"]
+    assert [column.name for column in made.form.encoding.columns] == ["age"]
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
@@ -129,7 +129,7 @@ def test_parquet_columns_of_every_plain_type_are_read(tmp_path: Path) -> None:
     parquet.write_table(nodes, tmp_path / "nodes.parquet")
     parquet.write_table(pa.table({"source": [1, 2], "target": [2, 3]}), tmp_path / "edges.parquet")
     made = Tables(str(tmp_path)).load()
-    kinds = {column.name: column.kind for column in made.encoding.columns}
+    kinds = {column.name: column.kind for column in made.form.encoding.columns}
     assert kinds == {"kind": "category", "sure": "boolean", "price": "number", "day": "date", "large": "text"}
     assert made.graph.node_names.tolist() == ["1", "2", "3", "4", "5", "6"]
     assert told(made, "'nothing'", "every cell is empty")
@@ -219,7 +219,7 @@ def test_an_edge_list_with_labels_alone_gets_structural_features_and_says_so(tmp
     assert made.graph.node_names.tolist() == ["b", "d", "lonely", "a", "c"]
     assert made.graph.labels.tolist() == [0, 1, 0, -1, -1]
     assert edges_of(made.graph) == {("b", "a"), ("b", "c"), ("d", "c")}
-    assert made.encoding.columns == ()
+    assert made.form.encoding.columns == ()
     assert made.graph.num_features > 0
     assert told(made, "no feature columns", "made from the edges")
 
