@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyarrow import csv
 
 from benchmarks.measure import in_words, machine, peak_memory, print_peak_memory, write
@@ -40,6 +41,7 @@ def generate_wide(folder: Path, *, counts: bool) -> None:
     """Very many columns of numbers, or of counts that are mostly zeros; a ring of edges."""
     generator = np.random.default_rng(0)
     shape = (WIDE_COLUMNS, WIDE_ROWS)
+    values: NDArray[Any]
     if counts:
         values = (generator.random(shape) < WIDE_SHARE) * generator.integers(1, 9, shape)
     else:

@@ -31,7 +31,7 @@ def test_offsets_that_wrap_are_refused() -> None:
 
 
 def test_a_crafted_file_gets_one_line_and_no_crash(tmp_path: Path) -> None:
-    parts = {"data": ENTRIES, "indices": COLUMNS, "indptr": WRAPPING, "shape": np.array([4, 4])}
+    parts: dict[str, Any] = {"data": ENTRIES, "indices": COLUMNS, "indptr": WRAPPING, "shape": np.array([4, 4])}
     crafted = {f"adjacency_{part}": array for part, array in parts.items()}
     np.savez(tmp_path / "crafted.npz", labels=np.array([0, 1, -1, 0]), **crafted)
     command = [sys.executable, "-m", "lcgnn", "inspect", "crafted.npz"]
@@ -123,7 +123,8 @@ def test_nothing_else_in_the_package_builds_a_matrix_from_three_arrays() -> None
     for room in ("sources", "features", "estimator", "graph.py"):
         for path in [root / room] if room.endswith(".py") else sorted((root / room).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                called = isinstance(node, ast.Call) and ast.unparse(node.func) in ("csr_array", "csr_matrix")
-                if called and node.args and isinstance(node.args[0], ast.Tuple) and len(node.args[0].elts) == 3:
+                if not isinstance(node, ast.Call) or ast.unparse(node.func) not in ("csr_array", "csr_matrix"):
+                    continue
+                if node.args and isinstance(node.args[0], ast.Tuple) and len(node.args[0].elts) == 3:
                     found.append(f"{path.relative_to(root)}, line {node.lineno}")
     assert not found, f"{found}: build it with lcgnn.csr.checked_csr"

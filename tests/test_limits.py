@@ -5,6 +5,7 @@ import tracemalloc
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -67,7 +68,9 @@ def test_sparse_features_of_a_billion_columns_are_refused(tmp_path: Path, monkey
     monkeypatch.setenv(VARIABLE, "100")
     ring = np.roll(np.eye(4), 1, axis=1)
     wide = csr_array((np.ones(4), (range(4), [0, 1, 2, 999_999_999])), shape=(4, 10**9))
-    parts = {f"features_{part}": np.array(getattr(wide, part)) for part in ("data", "indices", "indptr", "shape")}
+    parts: dict[str, Any] = {
+        f"features_{part}": np.array(getattr(wide, part)) for part in ("data", "indices", "indptr", "shape")
+    }
     np.savez(tmp_path / "wide.npz", labels=np.array([0, 1, -1, 0]), adjacency=ring, **parts)
     tracemalloc.start()
     with pytest.raises(DataError, match=r"1,000,000,000 features needs 256\.0 GB of memory, and 100\.0 GB"):

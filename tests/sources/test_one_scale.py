@@ -2,6 +2,7 @@
 
 import csv
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,10 +13,10 @@ from lcgnn import LCGNNClassifier
 from lcgnn.features.scaling import Scaling
 from lcgnn.graph import Features
 from lcgnn.runs.predict import predict
-from lcgnn.runs.run import execute
+from lcgnn.runs.run import Run, execute
 from lcgnn.runs.spec import RunSpec
 from lcgnn.sources.frames import table_of
-from lcgnn.sources.npz import load_npz
+from lcgnn.sources.npz import Npz, load_npz
 from lcgnn.sources.tables.source import Tables
 
 ROWS = 60
@@ -48,7 +49,7 @@ def as_tables(folder: Path, matrix: np.ndarray) -> Tables:
     return Tables(str(folder))
 
 
-def as_npz(folder: Path, matrix: np.ndarray, **more: np.ndarray) -> Path:
+def as_npz(folder: Path, matrix: np.ndarray, **more: Any) -> Path:
     np.savez(folder / "graph.npz", features=matrix, labels=LABELS, edge_index=RING, **more)
     return folder / "graph.npz"
 
@@ -56,7 +57,7 @@ def as_npz(folder: Path, matrix: np.ndarray, **more: np.ndarray) -> Path:
 def assert_same(one: Features, other: Features) -> None:
     assert type(one) is type(other)
     dense = [part.toarray() if isinstance(part, csr_array) else part for part in (one, other)]
-    np.testing.assert_array_equal(*dense)
+    np.testing.assert_array_equal(dense[0], dense[1])
 
 
 @pytest.mark.parametrize("kind", MATRICES)
@@ -76,7 +77,7 @@ def test_a_table_an_npz_file_and_the_classifier_make_the_same_features(kind: str
 
 def test_measurements_among_counts_are_standardised_and_take_no_part_in_the_sum() -> None:
     matrix = MATRICES["counts beside measurements"]
-    features = Scaling.fit(matrix).apply(matrix).toarray()
+    features = csr_array(Scaling.fit(matrix).apply(matrix)).toarray()
     sums = COUNTS.sum(axis=1)
     np.testing.assert_allclose(features[:, 1:41].sum(axis=1), np.where(sums > 0, 1, 0), rtol=1e-6)
     np.testing.assert_allclose(features[:, [0, 41, 42]].std(axis=0), 1, rtol=1e-5)
@@ -91,21 +92,22 @@ def test_features_that_are_ready_are_taken_as_they_are(tmp_path: Path) -> None:
 def test_a_model_scales_a_file_as_the_one_that_it_was_trained_on(kind: str, tmp_path: Path) -> None:
     path = as_npz(tmp_path, MATRICES[kind])
     settings = {"base_epochs": 2, "epochs": 2, "selection": "last"}
-    execute(RunSpec("graph", "lc-gcn", 0, settings, tables=Tables(str(path))), tmp_path / "run")
+    source = Npz(str(path))
+    execute(Run(RunSpec(source, "lc-gcn", 0, settings), source.load()), tmp_path / "run")
     whole = predict(tmp_path / "run")
     assert whole.trained_on_it
     # Half of the rows alone have another mean, and other neighbours at the cut only.
     half = ROWS // 2
     inner = RING[:, (half > RING).all(axis=0)]
     np.savez(tmp_path / "half.npz", features=MATRICES[kind][:half], labels=LABELS[:half], edge_index=inner)
-    alone = predict(tmp_path / "run", Tables(str(tmp_path / "half.npz")))
+    alone = predict(tmp_path / "run", tmp_path / "half.npz")
     far = slice(8, half - 8)
     np.testing.assert_allclose(alone.distribution[far], whole.distribution[far], atol=1e-5)
 
 
 def test_a_frame_of_counts_is_scaled_as_a_matrix_of_counts() -> None:
     frame = pd.DataFrame(COUNTS, columns=[f"x{column}" for column in range(40)])
-    quick = {"base_epochs": 3, "epochs": 2, "random_state": 0}
+    quick: dict[str, Any] = {"base_epochs": 3, "epochs": 2, "random_state": 0}
     of_frame = LCGNNClassifier(**quick).fit(frame, LABELS, adjacency=RING)
     of_matrix = LCGNNClassifier(**quick).fit(COUNTS, LABELS, adjacency=RING)
     np.testing.assert_array_equal(of_frame.label_distributions_, of_matrix.label_distributions_)

@@ -83,7 +83,7 @@ def test_the_classifier_gives_every_row_the_same_answer_in_any_order() -> None:
     generator = np.random.default_rng(0)
     frame = pd.DataFrame(generator.normal(size=(6, 3)), index=NAMES, columns=list("xyz"))
     y = pd.Series([0, 1, 0, 1, 1, 0], index=NAMES)
-    quick = {"base_epochs": 3, "epochs": 2, "random_state": 0}
+    quick: dict[str, Any] = {"base_epochs": 3, "epochs": 2, "random_state": 0}
     ordered = LCGNNClassifier(**quick).fit(frame, y, adjacency=graph_of(NAMES, EDGES))
     other = LCGNNClassifier(**quick).fit(frame, y, adjacency=graph_of(INSERTED, EDGES))
     np.testing.assert_array_equal(other.label_distributions_, ordered.label_distributions_)

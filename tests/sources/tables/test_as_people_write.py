@@ -1,6 +1,7 @@
 """Tables as people write them: numbers with commas and signs, columns that are not to be used, odd classes."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,7 +24,7 @@ from lcgnn.sources.tables.source import Tables
 EDGES = "source,target\na,b\nb,c\nc,d\n"
 
 
-def load(folder: Path, nodes: str | bytes, edges: str = EDGES, **columns: object) -> Loaded:
+def load(folder: Path, nodes: str | bytes, edges: str = EDGES, **columns: Any) -> Loaded:
     (folder / "nodes.csv").write_bytes(nodes if isinstance(nodes, bytes) else nodes.encode())
     (folder / "edges.csv").write_text(edges)
     return Tables(str(folder), Columns(**columns)).load()
@@ -92,7 +93,7 @@ def test_plain_numbers_need_no_telling() -> None:
         assert plain_numbers(pa.chunked_array([pa.array(cells, pa.string())])) is not None
 
 
-IGNORED = {
+IGNORED: dict[str, str | bytes] = {
     "twins": "id,label,odd,odd,age\na,x,1,1,1\nb,y,2,2,2\nc,,1,1,3\nd,,2,2,4\n",
     "infinity": "id,label,odd,age\na,x,inf,1\nb,y,2,2\nc,,1,3\nd,,2,4\n",
     "not UTF-8": b"id,label,odd,age\na,x,\xff,1\nb,y,\xfe,2\nc,,x,3\nd,,y,4\n",

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lcgnn.features.notes import in_full
+from lcgnn.features.notes import Note, in_full
 from lcgnn.sources.loaded import Loaded
 from lcgnn.sources.tables.source import Tables
 
@@ -44,6 +44,7 @@ def test_many_columns_with_one_thing_in_common_are_one_line_with_all_of_them_at_
     assert "'gene_0', 'gene_1', 'gene_2', 'gene_3', 'gene_4', ..." in summed
     assert sum("every cell is '7.0'" in note for note in in_full(notes)) == 345
     # As workers get it, which it reaches in another process.
+    assert isinstance(summed, Note)
     assert copy.deepcopy(summed).details == summed.details
 
 
