@@ -116,3 +116,11 @@ def test_a_parameter_that_makes_no_sense_is_refused(
 ) -> None:
     with pytest.raises(LCGNNError, match=message):
         classifier(**parameters).fit(data.X, data.y, adjacency=data.adjacency)
+
+
+def test_labels_that_may_be_no_classes_are_told(classifier: Any, data: Any) -> None:
+    told = classifier().fit(data.X, np.where(data.y == 0, -2, data.y), adjacency=data.adjacency).notes_
+    assert any("'-2' is taken as a class" in note for note in told)
+    names = np.array(["?", "cat", ""])[np.where(data.y < 0, 2, data.y)]
+    told = classifier().fit(data.X, names, adjacency=data.adjacency).notes_
+    assert any("'?' is taken as a class" in note for note in told)

@@ -82,18 +82,19 @@ def mutated_bytes(content: bytes, random: Random) -> bytes:
 def mutated_text(content: str, random: Random) -> bytes:
     """A table as text with some cells replaced, moved or torn."""
     lines = [line.split(",") for line in content.splitlines()]
-    for _ in range(random.randint(1, 6)):
+    for _ in range(random.randint(1, 4)):
         line = random.choice(lines)
-        kind = random.randrange(6)
-        if kind <= 2 and line:
+        kind = random.randrange(9)
+        if kind <= 5 and line:
             line[random.randrange(len(line))] = random.choice(CELLS)
-        elif kind == 3:
+        elif kind == 6:
             line.insert(random.randrange(len(line) + 1), random.choice(CELLS))
-        elif kind == 4 and line:
+        elif kind == 7 and line:
             del line[random.randrange(len(line))]
         else:
             lines.insert(random.randrange(len(lines) + 1), list(random.choice(lines)))
-    text = random.choice(["\n", "\n", "\r\n", "\r"]).join(random.choice([",", ",", ";"]).join(x) for x in lines)
+    delimiter, end = random.choice(",,,,;"), random.choice(["\n", "\n", "\r\n", "\r"])
+    text = end.join(delimiter.join(line) for line in lines)
     return text.encode(random.choice(["utf-8", "utf-8", "utf-8", "utf-16", "utf-32", "utf-8-sig"]))
 
 

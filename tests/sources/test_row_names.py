@@ -72,6 +72,19 @@ def test_what_cannot_be_matched_is_refused_with_what_to_do(nodes: list[Any], row
         rows_by_name(nodes, rows)
 
 
+@pytest.mark.parametrize("graph", [nx.Graph(), nx.path_graph(5)])
+def test_a_graph_of_another_size_is_refused(graph: nx.Graph) -> None:
+    with pytest.raises(InputError, match=r"for 6 rows"):
+        links_of(graph, 6)
+
+
+def test_a_weight_that_is_no_number_is_refused() -> None:
+    graph = nx.path_graph(6)
+    graph.edges[0, 1]["weight"] = "strong"
+    with pytest.raises(InputError, match="some weight is not a number"):
+        links_of(graph, 6)
+
+
 def test_arrays_with_node_names_go_by_them() -> None:
     made = from_arrays(np.eye(6), [0, 1, -1, 0, 1, -1], graph_of(INSERTED, EDGES), node_names=NAMES)
     np.testing.assert_array_equal(made.graph.adjacency.toarray(), expected(NAMES))

@@ -168,9 +168,8 @@ def check_distinct(node_names: Any) -> None:
 
 
 def odd_names(classes: NDArray[Any]) -> list[str]:
-    """What there is to say of classes that are text and may be meant otherwise."""
-    texts = [str(name) for name in classes]
-    return odd_classes(texts, "give -1 or None for it") if classes.dtype.kind == "U" else []
+    """What there is to say of classes that may be meant otherwise."""
+    return odd_classes([str(name) for name in classes], "give -1 or None for it")
 
 
 def _refuse_negative(classes: NDArray[Any]) -> None:

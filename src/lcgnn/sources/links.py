@@ -87,19 +87,28 @@ def is_networkx(value: Any) -> bool:
 def _in_order(adjacency: Any, num_nodes: int, row_names: Sequence[Any] | None) -> Any:
     """A scipy matrix or a numpy array with the nodes in the order of the rows, from every form."""
     if is_networkx(adjacency):
-        matrix = sys.modules["networkx"].to_scipy_sparse_array(adjacency, dtype=np.float64, format="csr")
         names = list(adjacency)
     elif _is_square_frame(adjacency):
         names = list(adjacency.index)
-        matrix = coo_array(_numeric(adjacency[names].to_numpy(), adjacency)).tocsr()
     else:
         return _matrix_or_edges(adjacency)
     if len(names) != num_nodes:
         raise InputError(
-            f"adjacency: shape {matrix.shape} for {num_nodes} rows. Give a graph with a node for each row."
+            f"adjacency: shape {(len(names), len(names))} for {num_nodes} rows. Give a graph with a node for each."
         )
     order = rows_by_name(names, row_names)
-    return matrix[order][:, order]
+    return _named_matrix(adjacency, names)[order][:, order]
+
+
+def _named_matrix(adjacency: Any, names: list[Any]) -> csr_array:
+    """The weights between nodes in the order of their names."""
+    if not is_networkx(adjacency):
+        return csr_array(_numeric(adjacency[names].to_numpy(), adjacency))
+    to_matrix = sys.modules["networkx"].to_scipy_sparse_array
+    try:
+        return csr_array(to_matrix(adjacency, nodelist=names, dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"adjacency: some weight is not a number ({error}). Correct it.") from error
 
 
 def _is_square_frame(value: Any) -> bool:
