@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 from lcgnn.errors import OutputError
-from lcgnn.files import folder_written_atomically, read_json, write_json, written_atomically
+from lcgnn.files import (
+    folder_written_atomically,
+    process_token,
+    read_json,
+    temporary_folder,
+    write_json,
+    written_atomically,
+)
 
 
 def test_what_is_written_can_be_read(tmp_path: Path) -> None:
@@ -57,10 +64,12 @@ def test_a_full_disk_is_said_and_keeps_the_old_file(tmp_path: Path) -> None:
 def test_what_a_killed_process_left_is_removed_and_what_a_living_one_writes_is_not(tmp_path: Path) -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
-    left = tmp_path / f".file.json.{ended.pid}.abc"
+    host = process_token().partition("@")[2]
+    left = tmp_path / f".file.json.{ended.pid}@{host}.abc"
     others = [
-        tmp_path / f".file.json.{os.getpid()}.abc",
-        tmp_path / f".other.{ended.pid}.abc",
+        tmp_path / f".file.json.{os.getpid()}@{host}.abc",
+        tmp_path / f".other.{ended.pid}@{host}.abc",
+        tmp_path / f".file.json.{ended.pid}@another-{host}.abc",
         tmp_path / ".file.json",
     ]
     for path in (left, *others):
@@ -68,6 +77,39 @@ def test_what_a_killed_process_left_is_removed_and_what_a_living_one_writes_is_n
     write_json(tmp_path / "file.json", 1)
     assert not left.exists()
     assert all(path.exists() for path in others)
+
+
+def test_a_folder_that_a_killed_process_left_half_written_is_removed_by_the_next(tmp_path: Path) -> None:
+    code = (
+        "import os, pathlib, signal; from lcgnn.files import folder_written_atomically as written;\n"
+        "with written(pathlib.Path('graph')) as folder:\n"
+        "    (folder / 'half').write_text('x'); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=False)
+    assert len(list(tmp_path.iterdir())) == 1
+    with folder_written_atomically(tmp_path / "graph") as folder:
+        (folder / "whole").write_text("x")
+    assert [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")] == ["graph", "graph/whole"]
+
+
+def test_temporary_folders_of_processes_that_are_no_more_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    host = process_token().partition("@")[2]
+    left, elsewhere = (tmp_path / f"lcgnn-parts.{ended.pid}@{name}.abc" for name in (host, f"another-{host}"))
+    for folder in (left, elsewhere):
+        folder.mkdir()
+    made = temporary_folder("parts")
+    assert sorted(tmp_path.iterdir()) == sorted([made, elsewhere])
+
+
+def test_a_name_as_long_as_the_file_system_takes_can_be_written_and_a_longer_one_is_told(tmp_path: Path) -> None:
+    write_json(tmp_path / f"{'x' * 250}.json", 1)
+    with pytest.raises(OutputError, match="the name has 305 bytes, and there can be 255"):
+        write_json(tmp_path / f"{'x' * 300}.json", 1)
 
 
 UMASKS = pytest.mark.parametrize(("mask", "of_file", "of_folder"), [(0o077, 0o600, 0o700), (0o002, 0o664, 0o775)])

@@ -15,6 +15,7 @@ ROOMS = (
     "errors",
     "extras",
     "files",
+    "outputs",
     "limits",
     "csr",
     "graph",

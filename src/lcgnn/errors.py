@@ -29,6 +29,10 @@ class OutputError(LCGNNError):
     """A result cannot be written, or what was written cannot be read back."""
 
 
+class TrainingError(LCGNNError):
+    """Training left the numbers that a computer has, so that nothing was learnt."""
+
+
 class RankError(LCGNNError):
     """The processes that train together cannot work together."""
 

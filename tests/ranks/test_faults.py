@@ -62,6 +62,16 @@ def test_ranks_that_do_not_fit_together_are_refused_with_one_line(trained: Path,
     assert finished([run_rank(rank, 2, command) for rank in range(2)]) == ["", ""]
 
 
+def test_training_that_diverges_ends_all_ranks_and_one_says_why(trained: Path, tmp_path: Path, run_rank):
+    command = [*TRAIN, str(trained / "parts-2"), "--set", "learning_rate=1e30", "--out", str(tmp_path / "run")]
+    ranks = [run_rank(rank, 2, command, LCGNN_RANK_TIMEOUT="60") for rank in range(2)]
+    errors = [process.communicate(timeout=60)[1] for process in ranks]
+    assert [process.returncode for process in ranks] == [2, 2]
+    assert errors[0].splitlines()[-1].startswith("lcgnn: Training diverged in epoch ")
+    assert "diverged" not in errors[1]
+    assert "Traceback" not in "".join(errors)
+
+
 def test_a_rank_that_reaches_nobody_ends_with_one_line_within_the_time_out(trained: Path, run_rank):
     process = run_rank(1, 2, [*TRAIN, str(trained / "parts-2")], LCGNN_RANK_TIMEOUT="1")
     _, error = process.communicate(timeout=60)

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from lcgnn.compute.kernels.dropout import derive_key
 from lcgnn.compute.placement.whole import GraphTensors
-from lcgnn.errors import ConfigError
+from lcgnn.errors import ConfigError, TrainingError
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Context, create
 from lcgnn.networks.gcn import GCN
@@ -487,3 +487,36 @@ def test_what_determines_the_first_phase_is_told_apart():
 
 if __name__ == "__main__":
     child(sys.argv[1])
+
+
+class Diverging(Script):
+    """An objective whose loss is written down beforehand, too."""
+
+    def __init__(self, losses: list[float]) -> None:
+        super().__init__([])
+        self.losses = iter(losses)
+
+    def loss_and_gradient(self, logits: Tensor) -> tuple[float, Tensor]:
+        return next(self.losses), torch.full_like(logits, 1 / logits.numel())
+
+
+@pytest.mark.parametrize("loss", [NAN, float("inf")])
+def test_a_loss_that_is_not_finite_ends_training_with_phase_epoch_and_remedy(loss: float) -> None:
+    trainer = Trainer(Counter(), BARE, torch.empty(0, dtype=torch.int64), 0)
+    expected = rf"in epoch 3 of the phase 'base': the loss is {loss}\. Try a smaller learning rate than 1 "
+    with pytest.raises(TrainingError, match=expected):
+        trainer.run(Phase("base", 5, 1.0, 0.0, "last"), Diverging([1.0, 1.0, loss]))
+
+
+def test_a_parameter_that_is_not_finite_at_the_end_is_told() -> None:
+    trainer = Trainer(Counter(), BARE, torch.empty(0, dtype=torch.int64), 0)
+    with pytest.raises(TrainingError, match=r"in epoch 1 .* a parameter is not finite"):
+        trainer.run(Phase("base", 1, float("inf"), 0.0, "last"), Diverging([1.0]))
+
+
+@pytest.mark.parametrize("method", ["gcn", "lc-gcn", "mlp"])
+@pytest.mark.parametrize("epochs", [1, 20])
+def test_no_method_returns_probabilities_that_are_not_finite(small_graph: Any, method: str, epochs: int) -> None:
+    graph, split = small_graph()
+    with pytest.raises(TrainingError, match="diverged in epoch"):
+        create(method, learning_rate=1e30, base_epochs=epochs, epochs=epochs).fit(graph, split)

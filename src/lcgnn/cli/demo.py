@@ -22,15 +22,16 @@ def demo(
     from lcgnn.cli.display import out as console
     from lcgnn.cli.watching import TerminalWatcher
     from lcgnn.experiments.demo import demo_trainings
-    from lcgnn.report.plots import save_comparison
+    from lcgnn.report.plots import PLOT, save_comparison
 
+    plot = out / "accuracy.png"
+    PLOT.check(plot)
     summaries = []
     for title, carry_out in demo_trainings(out):
         console.print(f"\n{title}")
         summaries.append(carry_out(TerminalWatcher(console)).summary)
     console.print()
     console.print(comparison_table(summaries))
-    plot = out / "accuracy.png"
     save_comparison(plot, summaries)
     console.print(f"Plot: {plot}    Predictions, models and curves: {out}/", soft_wrap=True)
     console.print(

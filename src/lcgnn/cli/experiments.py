@@ -58,12 +58,14 @@ def reproduce(
     from lcgnn.cli.display import err, fetching, plan_table
     from lcgnn.cli.display import out as console
     from lcgnn.experiments.reproduce import Reproduction
-    from lcgnn.report.html import write_page
-    from lcgnn.report.markdown import write_tables
+    from lcgnn.report.html import PAGE, write_page
+    from lcgnn.report.markdown import check_tables, write_tables
     from lcgnn.report.page import Report
     from lcgnn.runs.runner import available_cores
 
     reproduction = Reproduction.of(experiments, seeds, only or [], records, results)
+    PAGE.check(results / "report.html")
+    check_tables(reproduction)
     with fetching(err) as progress:
         reproduction.read_graphs(progress)
     if plan:
@@ -160,11 +162,13 @@ def report(
     Example: lcgnn report --out report.html
     """
     from lcgnn.cli.display import out as console
-    from lcgnn.report.html import write_page
-    from lcgnn.report.markdown import write_results
+    from lcgnn.report.html import PAGE, write_page
+    from lcgnn.report.markdown import RESULTS, write_results
     from lcgnn.report.page import Report
 
     page = out or results / "report.html"
+    PAGE.check(page, experiments or [])
+    RESULTS.check(markdown, experiments or [])
     found = Report.of(experiments or [], records, results)
     write_page(found, page)
     write_results(found, markdown)

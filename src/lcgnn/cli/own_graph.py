@@ -58,14 +58,15 @@ def inspect(
     from lcgnn.assessment.diagnosis import diagnose
     from lcgnn.cli.display import err, fetching, out, print_notes
     from lcgnn.cli.display_graph import diagnosis_view
-    from lcgnn.report.plots import save_diagnosis
+    from lcgnn.report.plots import PLOT, save_diagnosis
     from lcgnn.sources.choice import source_of
 
     source = source_of(folder, columns)
+    path = plot or Path("runs") / f"{source.name}-inspect.png"
+    PLOT.check(path, [folder])
     with fetching(err) as progress:
         loaded = source.load_whole(progress)
     print_notes(loaded.notes)
-    path = plot or Path("runs") / f"{source.name}-inspect.png"
     diagnosis = diagnose(loaded.graph)
     save_diagnosis(path, source.name, diagnosis)
     if as_json:

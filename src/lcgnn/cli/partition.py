@@ -35,14 +35,16 @@ def partition(
     """
     from lcgnn.cli.display import err, fetching, print_notes
     from lcgnn.cli.display import out as console
+    from lcgnn.files import check_new_folder
     from lcgnn.runs.partition import partition as carry_out
     from lcgnn.sources.choice import source_of
 
     source = source_of(folder, columns)
+    place = out or source.place_for_parts(parts)
+    check_new_folder(place)
     with fetching(err) as progress:
         loaded = source.load_whole(progress)
     print_notes(loaded.notes)
-    place = out or source.place_for_parts(parts)
     manifest = carry_out(loaded, parts, place)
     console.print(f"Written: {place}, {manifest.in_words()}", soft_wrap=True, markup=False, highlight=False)
     trained = shlex.quote(folder if place == source.place_for_parts(parts) else str(place))

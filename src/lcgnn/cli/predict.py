@@ -45,7 +45,7 @@ def predict(
     from lcgnn.runs.predict import check_output
     from lcgnn.runs.predict import predict as carry_out
 
-    check_output(out)
+    check_output(out, [run, *([] if graph is None else [graph])])
     if graph is None and columns != type(columns)():
         raise ConfigError("Columns can be named for a graph: lcgnn predict RUN GRAPH --id-column NAME")
     with fetching(err) as progress:

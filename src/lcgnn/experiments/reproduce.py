@@ -15,13 +15,22 @@ from lcgnn.experiments.spec import Experiment
 from lcgnn.experiments.statistics import Statistics
 from lcgnn.experiments.store import Store
 from lcgnn.experiments.study import missing_runs, records_of, run_missing
-from lcgnn.files import write_json
+from lcgnn.files import read_json, write_json
+from lcgnn.outputs import OutputKind
 from lcgnn.runs.board import Board
 from lcgnn.runs.records import Record
 from lcgnn.runs.run import Run
 from lcgnn.runs.runner import available_cores
 from lcgnn.sources.benchmarks import benchmark
 from lcgnn.sources.source import Progress
+
+
+def _are_counts(path: Path) -> bool:
+    content = read_json(path)
+    return isinstance(content, dict) and all(isinstance(values, list) for values in content.values())
+
+
+COUNTS = OutputKind("what was counted of graphs", (".json",), _are_counts)
 
 
 @dataclass(frozen=True)
@@ -71,7 +80,9 @@ class Reproduction:
     def measure(self) -> None:
         """Count what needs no runs, and keep it in the folder of the results."""
         for item in self.statistics:
-            write_json(self.results / f"{item.name}.json", item.measure(self.graphs))
+            path = self.results / f"{item.name}.json"
+            COUNTS.check(path)
+            write_json(path, item.measure(self.graphs))
 
     def missing(self) -> list[Run]:
         """The runs that have no record."""

@@ -9,13 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from lcgnn.errors import OutputError
-from lcgnn.files import parse_json, read_json, write_json, written_atomically
+from lcgnn.files import parse_json, read_json, write_json
+from lcgnn.outputs import OutputKind, beginning
 from lcgnn.runs.records import Record
 
 _log = logging.getLogger(__name__)
 
 # What a packed record does not share with the others of its line.
 _OWN = ("run", "seed", "seconds", "stages", "environment")
+
+
+PACK = OutputKind("packed records", (".jsonl",), lambda path: beginning(path).startswith(b'{"shared":'))
 
 
 class Store:
@@ -90,7 +94,7 @@ def write_pack(path: Path, records: Iterable[Record]) -> int:
         groups.setdefault(key, {"shared": shared, "runs": []})["runs"].append(own)
         count += 1
     lines = [json.dumps(group, separators=(",", ":")) for group in groups.values()]
-    with written_atomically(path) as temporary:
+    with PACK.written(path) as temporary:
         temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return count
 

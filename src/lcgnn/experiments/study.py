@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import fmean
-from tempfile import TemporaryDirectory
 
 from lcgnn.assessment.evaluation import PairedDifference, Summary
 from lcgnn.experiments.graphs import Graphs
 from lcgnn.experiments.spec import Column, Experiment
 from lcgnn.experiments.store import Store
+from lcgnn.files import temporary_folder
 from lcgnn.methods import Context
 from lcgnn.runs.board import Board
 from lcgnn.runs.records import Record, StageRecord
@@ -81,8 +82,11 @@ def run_missing(
 
 
 def _carry_out_elsewhere(device: str, spec: RunSpec) -> Record:
-    with TemporaryDirectory(prefix="lcgnn-") as folder:
-        return keep_record(Run(spec, spec.source.load()), Store(Path(folder)), device=device)
+    folder = temporary_folder("cluster")
+    try:
+        return keep_record(Run(spec, spec.source.load()), Store(folder), device=device)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _carry_out(folder: Path, device: str, run: Run, progress: ProgressCallback) -> Record:

@@ -23,7 +23,7 @@ from lcgnn.methods.base import Context, Fit, Method, MethodClass, register, sett
 from lcgnn.methods.phases import fit_in_phases, fitted_logits, nodes_on
 from lcgnn.methods.placements import check_placement
 from lcgnn.networks.network import Network
-from lcgnn.training.loop import Phase, Selection
+from lcgnn.training.loop import Phase, Selection, diverged
 from lcgnn.training.objectives import AdjacencyAggregation, CrossEntropy, LabelConsistencyObjective, Objective
 
 Aggregation = Literal["consistency", "adjacency", "none"]
@@ -87,6 +87,10 @@ class TwoPhase(Method):
         network = self.network(graph.num_features, graph.num_classes, generator).to(graph.device)
         fit = fit_in_phases(network, graph, validation, seed, context, self.phases(graph, train))
         class_agreement = _agreement(network, graph, fit).cpu()
+        if not torch.isfinite(class_agreement).all():
+            last = fit.stages[-1]
+            phase = self.second_phase() or self.base_phase()
+            raise diverged(phase, last.best_epoch, "a probability is not finite")
         return replace(fit, tensors={**fit.tensors, _AGREEMENT: class_agreement})
 
     @property

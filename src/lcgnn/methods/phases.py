@@ -13,7 +13,7 @@ from lcgnn.compute.placement.base import Placement
 from lcgnn.methods.base import Context, Fit, Stage
 from lcgnn.networks.network import Network
 from lcgnn.training.checkpoint import Outcome
-from lcgnn.training.loop import Phase, Trainer
+from lcgnn.training.loop import Phase, Trainer, diverged
 from lcgnn.training.objectives import Objective
 
 
@@ -39,6 +39,9 @@ def fit_in_phases(
     for phase, objective in phases:
         outcome = trainer.run(phase, objective)
         stages.append(_stage(network, graph, outcome, objective))
+        # Ranks find this out together, by the class agreement that all of them have.
+        if graph.kind != "on ranks" and not np.isfinite(stages[-1].label_distribution).all():
+            raise diverged(phase, outcome.best_epoch, "a probability is not finite")
     parameters = {name: value.cpu() for name, value in outcome.best_state.items()}
     return Fit(tuple(stages), parameters, trainer.seconds)
 

@@ -7,14 +7,18 @@ from pathlib import Path
 
 from lcgnn import __version__
 from lcgnn.extras import need
-from lcgnn.files import written_atomically
+from lcgnn.outputs import OutputKind, beginning
 from lcgnn.report.page import Report
 from lcgnn.report.sections import Plot
+
+PAGE = OutputKind(
+    "a report", (".html", ".htm"), lambda path: b'<meta name="generator" content="lcgnn' in beginning(path)
+)
 
 
 def write_page(report: Report, path: Path) -> None:
     """Write the page, atomically."""
-    with written_atomically(path) as temporary:
+    with PAGE.written(path) as temporary:
         temporary.write_text(render(report), encoding="utf-8")
 
 

@@ -11,11 +11,22 @@ from lcgnn.experiments.spec import Experiment
 from lcgnn.experiments.statistics import Statistics
 from lcgnn.experiments.store import write_pack
 from lcgnn.experiments.study import gather, records_of
-from lcgnn.files import written_atomically
+from lcgnn.outputs import OutputKind, beginning
 from lcgnn.report.page import Report
 from lcgnn.report.sections import Section
-from lcgnn.report.statistics import Measured, read_measured, statistics_table
+from lcgnn.report.statistics import COUNTED, Measured, read_measured, statistics_table
 from lcgnn.report.tables import Cells, Table, ours_in_words, paper_in_words, seeds_in_words
+
+_WRITTEN_BY = "Written by `lcgnn report` from the records of the runs."
+_ACCURACY = "Test accuracy in percent, mean ± standard deviation over"
+RESULTS = OutputKind(
+    "the tables of a report", (".md", ".markdown"), lambda path: _WRITTEN_BY.encode() in beginning(path)
+)
+TABLE = OutputKind("the table of an experiment", (".md",), lambda path: _is_table(beginning(path)))
+
+
+def _is_table(text: bytes) -> bool:
+    return text.startswith(b"## ") and any(line.encode() in text for line in (_ACCURACY, COUNTED))
 
 
 def write_tables(reproduction: Reproduction) -> Iterator[tuple[Path, str]]:
@@ -27,32 +38,38 @@ def write_tables(reproduction: Reproduction) -> Iterator[tuple[Path, str]]:
         measured = read_measured(item, reproduction.results)
         if measured is not None:
             markdown = _statistics_markdown(item, measured)
-            yield _written(reproduction.results / f"{item.name}.md", markdown), markdown
+            yield _written(TABLE, reproduction.results / f"{item.name}.md", markdown), markdown
     records = reproduction.store.all()
     for experiment in reproduction.experiments:
         own = records_of(experiment, records)
         if not own:
             continue
         markdown = experiment_markdown(experiment, gather(experiment, own))
-        path = _written(reproduction.results / f"{experiment.name}.md", markdown)
+        path = _written(TABLE, reproduction.results / f"{experiment.name}.md", markdown)
         write_pack(path.with_suffix(".jsonl"), own)
         yield path, markdown
 
 
-def _written(path: Path, markdown: str) -> Path:
-    with written_atomically(path) as temporary:
+def check_tables(reproduction: Reproduction) -> None:
+    """Refuse to begin where a file of somebody else's is in a table's place."""
+    for item in (*reproduction.statistics, *reproduction.experiments):
+        TABLE.check(reproduction.results / f"{item.name}.md")
+
+
+def _written(kind: OutputKind, path: Path, markdown: str) -> Path:
+    with kind.written(path) as temporary:
         temporary.write_text(markdown + "\n", encoding="utf-8")
     return path
 
 
 def write_results(report: Report, path: Path) -> None:
     """Write all of a report's tables into one Markdown file."""
-    _written(path, results_markdown(report))
+    _written(RESULTS, path, results_markdown(report))
 
 
 def results_markdown(report: Report) -> str:
     """The summary and every table of the page, those of the experiments as `reproduce` writes them."""
-    parts = ["# Results", "", "Written by `lcgnn report` from the records of the runs.", ""]
+    parts = ["# Results", "", _WRITTEN_BY, ""]
     parts += [escaped(" ".join(report.summary())), "", *_table(report.overview())]
     parts += [line for section in (*report.claims(), *report.statistics) for line in _section(section)]
     for study in report.studies:
@@ -104,7 +121,7 @@ def experiment_markdown(experiment: Experiment, cells: Cells) -> str:
 
 
 def _counted(experiment: Experiment, cells: Cells) -> str:
-    text = f"Test accuracy in percent, mean ± standard deviation over {seeds_in_words(experiment, cells)}"
+    text = f"{_ACCURACY} {seeds_in_words(experiment, cells)}"
     return f"{text}; the paper's figure; the difference of the means." if experiment.is_in_paper else f"{text}."
 
 

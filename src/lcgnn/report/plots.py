@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lcgnn.assessment.diagnosis import Diagnosis
-from lcgnn.files import written_atomically
+from lcgnn.outputs import OutputKind, beginning
 from lcgnn.runs.records import Summary
 from lcgnn.sources.benchmarks import BENCHMARKS
 
@@ -16,6 +16,17 @@ from lcgnn.sources.benchmarks import BENCHMARKS
 BASE_COLOUR, CONSISTENCY_COLOUR, PAPER_COLOUR = "#9aa5b1", "#0b6e99", "#d1495b"
 
 _MOST_CLASSES_DRAWN = 20
+
+# What a plot says that it was made by.
+_SOFTWARE = {"Software": "lcgnn"}
+
+
+def _is_plot(path: Path) -> bool:
+    found = beginning(path)
+    return found.startswith(b"\x89PNG\r\n") and b"tEXtSoftware\0lcgnn" in found
+
+
+PLOT = OutputKind("a plot", (".png",), _is_plot)
 
 
 def save_comparison(path: Path, summaries: Sequence[Summary]) -> None:
@@ -35,8 +46,8 @@ def save_comparison(path: Path, summaries: Sequence[Summary]) -> None:
             if stage.paper:
                 axes.plot([place - 0.18, place + 0.18], [stage.paper.mean] * 2, color=PAPER_COLOUR, lw=2)
     _label(axes, summaries)
-    with written_atomically(path) as temporary:
-        figure.savefig(temporary, dpi=150, format=path.suffix.lstrip("."))
+    with PLOT.written(path) as temporary:
+        figure.savefig(temporary, dpi=150, format="png", metadata=_SOFTWARE)
 
 
 def _label(axes: Any, summaries: Sequence[Summary]) -> None:
@@ -74,10 +85,10 @@ def save_diagnosis(path: Path, name: str, diagnosis: Diagnosis) -> None:
     degrees, classes = figure.subplots(1, 2)
     _draw_degrees(degrees, diagnosis.degree_counts)
     _draw_classes(classes, diagnosis)
-    with written_atomically(path) as temporary, warnings.catch_warnings():
+    with PLOT.written(path) as temporary, warnings.catch_warnings():
         # A class name in a script that the font lacks is drawn as boxes; the table has it in full.
         warnings.filterwarnings("ignore", message="Glyph")
-        figure.savefig(temporary, dpi=150, format="png")
+        figure.savefig(temporary, dpi=150, format="png", metadata=_SOFTWARE)
 
 
 def _draw_degrees(axes: Any, counts: Sequence[int]) -> None:

@@ -12,6 +12,9 @@ from lcgnn.files import read_json
 from lcgnn.report.tables import Heading, Table, Value, text_value
 from lcgnn.sources.benchmarks import BENCHMARKS
 
+# What the table of what was counted begins with.
+COUNTED = "Counted on the data; a dash where the paper says nothing."
+
 Measured = Mapping[str, Sequence[Number | None]]
 
 
@@ -48,8 +51,7 @@ def statistics_table(statistics: Statistics, measured: Measured) -> Table:
         )
         for row in statistics.rows
     ]
-    caption = "Counted on the data; a dash where the paper says nothing."
-    return Table(statistics.name, caption, tuple(headings), tuple(rows))
+    return Table(statistics.name, COUNTED, tuple(headings), tuple(rows))
 
 
 def _value(number: Number | None) -> Value:

@@ -16,12 +16,28 @@ from pyarrow import parquet
 from lcgnn.files import written_atomically
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Fit
+from lcgnn.outputs import OutputKind, beginning
 
 PredictionFormat = Literal["csv", "parquet"]
 Distribution: TypeAlias = NDArray[np.float32]
 
+# The columns that predictions begin with.
+_FIRST_COLUMNS = ("id", "label", "probability", "origin")
+
 # With more classes, predictions have the most probable one only.
 _MOST_CLASS_COLUMNS = 50
+
+
+def _are_predictions(path: Path) -> bool:
+    """Whether a file has the columns of predictions, and is none of a run's own."""
+    if (path.parent / "result.json").is_file():
+        return False
+    if path.suffix.lower() == ".parquet":
+        return tuple(parquet.read_schema(path).names[: len(_FIRST_COLUMNS)]) == _FIRST_COLUMNS
+    return beginning(path).startswith(",".join(f'"{name}"' for name in _FIRST_COLUMNS).encode())
+
+
+PREDICTIONS = OutputKind("predictions", (".csv", ".parquet"), _are_predictions)
 
 
 def save_metrics(path: Path, fit: Fit) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
+from lcgnn.errors import OutputError
+from lcgnn.files import SPACE_HINT, temporary_folder
 from lcgnn.training.loop import Progress
 
 _SLOT = np.dtype([("state", "i4"), ("epoch", "i4"), ("epochs", "i4"), ("accuracy", "f4"), ("phase", "S48")])
@@ -27,7 +29,10 @@ class Board:
     def __init__(self, path: Path, size: int | None = None) -> None:
         self.path = path
         if size is not None:
-            path.write_bytes(np.zeros(size, dtype=_SLOT).tobytes())
+            try:
+                path.write_bytes(np.zeros(size, dtype=_SLOT).tobytes())
+            except OSError as error:
+                raise OutputError(f"Cannot write {path}: {error.strerror}. {SPACE_HINT}") from error
         self._slots: Any = np.memmap(path, dtype=_SLOT, mode="r+")
 
     def reporter(self, slot: int) -> Callable[[Progress], None]:
@@ -60,8 +65,11 @@ class Board:
 @contextmanager
 def temporary_board(size: int) -> Iterator[Board]:
     """A board for so many runs, gone when the block ends."""
-    with TemporaryDirectory(prefix="lcgnn-", ignore_cleanup_errors=True) as folder:
-        yield Board(Path(folder) / "progress", max(size, 1))
+    folder = temporary_folder("progress")
+    try:
+        yield Board(folder / "progress", max(size, 1))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _progress(entry: Any) -> Progress:

@@ -26,7 +26,7 @@ from lcgnn.compute.placement.world import (
     World,
     joined,
 )
-from lcgnn.errors import LCGNNError, RankError
+from lcgnn.errors import LCGNNError, RankError, TrainingError
 from lcgnn.graph import Split
 from lcgnn.methods import Context, Fit, Method, entry
 from lcgnn.methods.base import Stage
@@ -57,6 +57,7 @@ class Crew:
 
     def __init__(self, folder: Path, world: World, settings: Mapping[str, Any]) -> None:
         self.world = world
+        self.ended = False
         self.manifest, part = unanimously(world, lambda: _own_part(folder, world))
         self._check_settings({**settings, MANIFEST: hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()})
         self.tensors = PartTensors(part, len(self.manifest.class_names), world)
@@ -147,7 +148,12 @@ class Crew:
         """The fit for this rank's nodes."""
         checkpoint = SharedCheckpoint(context.checkpoint, fingerprint, self.world)
         context = dataclasses.replace(context, checkpoint=checkpoint)
-        fit = method.fit_tensors(self.tensors, *nodes, seed, context)
+        try:
+            fit = method.fit_tensors(self.tensors, *nodes, seed, context)
+        except TrainingError as error:
+            # Losses and parameters are the same everywhere: all ranks are here, and none waits for a word.
+            self.ended = True
+            fail_once(error)
         self._check_together(fit)
         return fit
 
@@ -192,8 +198,9 @@ def at_work(folder: Path, device: str, settings: Mapping[str, Any]) -> Iterator[
         except RankError:
             raise
         except BaseException:
-            with suppress(RankError):
-                crew.dismiss()
+            if not crew.ended:
+                with suppress(RankError):
+                    crew.dismiss()
             raise
         else:
             crew.dismiss()

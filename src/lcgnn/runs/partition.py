@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lcgnn.compute.placement.cutting import assign, cut
+from lcgnn.files import folder_written_atomically
 from lcgnn.sources.loaded import Loaded
 from lcgnn.sources.parts.files import Manifest, write_parts
 
@@ -14,4 +15,5 @@ def partition(loaded: Loaded, count: int, folder: Path) -> Manifest:
     graph, split = loaded.graph, loaded.split
     parts = cut(graph, split, assign(graph, count))
     described = {"name": graph.name, "checksum": graph.checksum, "split": split.name}
-    return write_parts(folder, graph, split, parts, described)
+    with folder_written_atomically(folder) as temporary:
+        return write_parts(temporary, graph, split, parts, described)

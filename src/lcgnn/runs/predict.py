@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from lcgnn.assessment.evaluation import ClassCount, class_counts
 from lcgnn.errors import ConfigError, DataError, OutputError
 from lcgnn.graph import Split
-from lcgnn.runs.artifacts import save_predictions
+from lcgnn.runs.artifacts import PREDICTIONS, save_predictions
 from lcgnn.runs.model import TrainedModel
 from lcgnn.runs.run import MODEL_FILE
 from lcgnn.runs.spec import SplitSpec
@@ -21,7 +22,6 @@ from lcgnn.sources.loaded import Loaded
 from lcgnn.sources.source import Known, Progress, Source
 from lcgnn.sources.tables.columns import Columns
 
-FORMATS = (".csv", ".parquet")
 # What a table of a graph is called.
 TABLE_NAMES = ("nodes", "labels", "edges")
 
@@ -112,14 +112,16 @@ def predict(
     return Prediction(loaded, total, models, trained_on_it, notes)
 
 
-def check_output(path: Path) -> None:
-    """Refuse a file for the answers that cannot be one, before any work is done."""
-    if path.suffix not in FORMATS:
-        raise ConfigError(f"--out {path}: the file's name must end in {' or '.join(FORMATS)}.")
-    if path.stem in TABLE_NAMES:
+def check_output(path: Path, reads: Iterable[Path | str] = ()) -> None:
+    """Refuse a file for the answers that cannot be one, before any work is done.
+
+    Args:
+        path: Of the file.
+        reads: What the models and the graph are read from.
+    """
+    if path.stem.lower() in TABLE_NAMES:
         raise ConfigError(f"--out {path}: that is what a table of a graph is called. Choose another name.")
-    if path.is_dir():
-        raise OutputError(f"Cannot write {path}: it is a folder. Name a file.")
+    PREDICTIONS.check(path, reads)
 
 
 def load_models(run: Path) -> tuple[TrainedModel, ...]:

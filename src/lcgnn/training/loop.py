@@ -19,7 +19,7 @@ from torch import Tensor
 from lcgnn.compute.kernels.adam import Adam
 from lcgnn.compute.kernels.dropout import derive_key
 from lcgnn.compute.placement.base import Placement
-from lcgnn.errors import ConfigError
+from lcgnn.errors import ConfigError, TrainingError
 from lcgnn.networks.network import Network, TrainingOutput
 from lcgnn.networks.reach_passes import narrowest_passes
 from lcgnn.training.checkpoint import Checkpoint, CheckpointFile, Outcome
@@ -137,6 +137,8 @@ class Trainer:
                 self.seconds = time.perf_counter() - started
                 self._checkpoint.save(loop.checkpoint())
         self.seconds = time.perf_counter() - started
+        if not all(bool(torch.isfinite(value).all()) for value in loop.best_state.values()):
+            raise diverged(phase, loop.best_epoch, "a parameter is not finite")
         self._finished.append(loop.outcome())
         return self._finished[-1]
 
@@ -182,6 +184,8 @@ class Loop:
             return False
         key = derive_key(self.trainer.seed, self.phase.name, self.epoch)
         self.last_loss, gradients = self._loss_and_gradients(self.passes.train(key))
+        if not math.isfinite(self.last_loss):
+            raise diverged(self.phase, self.epoch + 1, f"the loss is {self.last_loss}")
         self.passes.backward(*gradients)
         self.trainer.graph.sum_gradients(self.parameters.values())
         self.optimizer.step()
@@ -269,6 +273,14 @@ class Loop:
         self.watch = _Watch()
         for _, validation_loss, accuracy in self.curve:
             self.watch.add(validation_loss, accuracy)
+
+
+def diverged(phase: Phase, epoch: int, what: str) -> TrainingError:
+    """The error that says when training left the finite numbers, and what to try."""
+    return TrainingError(
+        f"Training diverged in epoch {epoch} of the phase {phase.name!r}: {what}. Try a smaller learning rate "
+        f"than {phase.learning_rate:g} (--set learning_rate=0.01), and look for features with huge values."
+    )
 
 
 class _Watch:

@@ -34,7 +34,8 @@ from lcgnn.compute.kernels.dropout import Dropout
 from lcgnn.compute.placement.base import EdgeRows, Kind
 from lcgnn.compute.placement.whole import GraphRows
 from lcgnn.compute.sparse import SparseMatrix, as_csr_tensor
-from lcgnn.errors import ConfigError, DataError
+from lcgnn.errors import ConfigError, DataError, OutputError
+from lcgnn.files import SPACE_HINT, temporary_folder
 from lcgnn.graph import Graph
 
 # Columns of the features that are propagated at a time, and rows of logits that are in memory at a time.
@@ -44,12 +45,21 @@ _ROWS = 2**16
 
 def disk_tensor(num_rows: int, num_columns: int) -> Tensor:
     """A float32 tensor of zeros in a file of its own, which is deleted when the tensor is."""
-    handle, name = tempfile.mkstemp(prefix="lcgnn-")
-    os.close(handle)
     try:
-        flat = torch.from_file(name, shared=True, size=num_rows * num_columns, dtype=torch.float32)
-    finally:
-        Path(name).unlink()  # The mapping keeps the file until it goes itself.
+        handle, name = tempfile.mkstemp(prefix="lcgnn-")
+        try:
+            # Where a mapping meets a full disk there is no error, but a signal that ends the process.
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(handle, 0, max(4 * num_rows * num_columns, 1))
+            flat = torch.from_file(name, shared=True, size=num_rows * num_columns, dtype=torch.float32)
+        finally:
+            os.close(handle)
+            Path(name).unlink()  # The mapping keeps the file until it goes itself.
+    except OSError as error:
+        needed = 4 * num_rows * num_columns / 1e9
+        raise OutputError(
+            f"{needed:,.1f} GB of temporary files cannot be made: {error.strerror}. {SPACE_HINT}"
+        ) from error
     return flat.view(num_rows, num_columns)
 
 
@@ -88,9 +98,12 @@ class GraphPart:
 
     def save(self, rows: csr_array) -> None:
         used, columns = np.unique(rows.indices, return_inverse=True)
-        with self.path.open("wb") as file:
-            for array in (used, rows.indptr, columns.astype(np.int32), rows.data):
-                np.save(file, array)
+        try:
+            with self.path.open("wb") as file:
+                for array in (used, rows.indptr, columns.astype(np.int32), rows.data):
+                    np.save(file, array)
+        except OSError as error:
+            raise OutputError(f"Cannot write {self.path}: {error.strerror or error}. {SPACE_HINT}") from error
 
     def _rows(self) -> tuple[Tensor, Tensor]:
         """The nodes that the rows have an entry for, and the rows as a matrix (n, used)."""
@@ -115,7 +128,7 @@ class PartwiseTensors(GraphRows):
         if not 1 <= num_parts <= graph.num_nodes:
             raise ConfigError(f"{graph.name} can be cut into 1 to {graph.num_nodes} parts, not {num_parts}.")
         self.num_parts = num_parts
-        self._folder = Path(tempfile.mkdtemp(prefix="lcgnn-parts-"))
+        self._folder = temporary_folder("parts")
         weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
 
     @cached_property

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lcgnn.errors import ConfigError, OutputError
+from lcgnn.errors import ConfigError
+from lcgnn.files import check_new_folder
 from lcgnn.sources.examples.articles import articles
 from lcgnn.sources.examples.market import market
 from lcgnn.sources.examples.wine import wine
@@ -19,6 +20,5 @@ def write_example(folder: Path, name: str = "articles") -> list[Path]:
     """
     if name not in EXAMPLES:
         raise ConfigError(f"There is no example {name!r}. There are {', '.join(EXAMPLES)}.")
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise OutputError(f"{folder} is there already. Choose another folder, or empty it first.")
+    check_new_folder(folder)
     return EXAMPLES[name]().write(folder)
