@@ -81,7 +81,7 @@ def load_fitted(path: Path) -> tuple[Fitted, dict[str, Any]]:
         raise OutputError(f"{path} is not a classifier of this version of lcgnn. Fit it again.")
     try:
         return _fitted(tensors, content), dict(content["parameters"])
-    except (LCGNNError, LookupError, TypeError, ValueError, AttributeError) as error:
+    except (LCGNNError, LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise OutputError(f"{path} cannot be used: {error} Fit the classifier again.") from error
 
 
@@ -98,14 +98,23 @@ def _fitted(tensors: Mapping[str, torch.Tensor], content: Mapping[str, Any]) -> 
         content["num_features"],
         fitted,
     )
+    distributions, answers = tensors["label_distributions"].numpy(), tensors["answers"].numpy()
+    _check_answers(classes, distributions, answers)
     return Fitted(
         model,
         Encoding.from_json(encoding) if kind == "table" else Scaling.from_json(encoding),
         classes,
-        tensors["label_distributions"].numpy(),
-        tensors["answers"].numpy(),
+        distributions,
+        answers,
         content["rows"],
         tuple(content["notes"]),
         content["num_columns"],
         content["column_names"] and tuple(content["column_names"]),
     )
+
+
+def _check_answers(classes: NDArray[Any], distributions: NDArray[Any], answers: NDArray[Any]) -> None:
+    fits = classes.ndim == 1 and distributions.shape == (answers.size, classes.size) and answers.ndim == 1
+    known = np.isin(answers, np.arange(classes.size)).all()
+    if not fits or answers.dtype.kind != "i" or not known:
+        raise ValueError("its answers are not for its classes.")
