@@ -93,7 +93,7 @@ def test_validation_chooses_class_mass_normalisation_and_nothing_else():
 
 
 def test_without_validation_nodes_no_class_takes_nearly_everything():
-    """One label has many neighbours and one has few: the plain solution gives nearly every node the former's class."""
+    """One label has many neighbours and one has few: by the plain solution the former takes nearly all."""
     hub, far = 0, 40
     links = np.array([(hub, node) for node in range(1, 39)] + [(node, node + 1) for node in range(1, 40)]).T
     graph = Graph.from_edges("star", links, 41, np.arange(41) // 21, ["near", "far"])

@@ -8,10 +8,10 @@ which is the limit of propagating along the edges and clamping the labels, and t
 the node meets first. The system is sparse, symmetric and positive definite: conjugate gradients solve it.
 
 The one setting is the paper's class mass normalisation, which scales every class to its share among the training
-labels. Unless it is given, the validation nodes decide; without any it is done, because from few labels the plain
-solution often gives nearly every node the class of one well connected label. What departs from the original: the weights are the
-graph's edges instead of similarities of features, and nodes that no training label can reach, for which the
-system has no solution, get the class prior of the training labels.
+labels. Unless it is given, the validation nodes decide; without any it is done, because from few labels the
+plain solution often gives nearly every node the class of one well connected label. What departs from the
+original: the weights are the graph's edges instead of similarities of features, and nodes that no training label
+can reach, for which the system has no solution, get the class prior of the training labels.
 """
 
 from __future__ import annotations
