@@ -91,8 +91,8 @@ def test_classes_that_could_not_be_tested_count_as_wrong_in_a_lower_figure() -> 
     told = found.sentences(classes)[1]
     # 36 of 40 held-out labels are right; 200 of 1,000 predicted nodes are of the other classes.
     assert told == (
-        "The estimate does not speak of 'c', 'd' (200 predicted nodes), of which no label could be held out: if all "
-        "of these are wrong, about 72 of 100 are right."
+        "The estimate does not speak of 'c', 'd' (200 predicted nodes), of which no label could be held out: if "
+        "all of these are wrong, about 72 of 100 are right."
     )
     assert found.sentences()[1] == "The estimate does not speak of 2 classes of which no label could be held out."
 
