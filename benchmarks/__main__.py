@@ -24,6 +24,10 @@ def main() -> None:
         help="epoch: one thread, without memory and the N x N form on PubMed; written to epoch-quick",
     )
     parser.add_argument("--sizes", type=int, nargs="+", default=list(scale.SIZES), help="scale: numbers of nodes")
+    parser.add_argument(
+        "--graphs", type=Path, help="trust: measure on the .npz graphs of this folder instead; to trust-graphs"
+    )
+    parser.add_argument("--draws", type=int, default=3, help="trust --graphs: draws of labels [default: 3]")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
     options = parser.parse_args()
     if options.what in ("all", "layer"):
@@ -36,7 +40,9 @@ def main() -> None:
         fits.main(options.out)
     if options.what in ("all", "tables"):
         tables.main(options.out)
-    if options.what in ("all", "trust"):
+    if options.what == "trust" and options.graphs:
+        trust.main_on_graphs(options.out, options.graphs, options.draws)
+    elif options.what in ("all", "trust"):
         trust.main(options.out)
     if options.what in ("all", "scale"):
         scale.main(options.out, tuple(options.sizes))

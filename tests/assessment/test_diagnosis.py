@@ -99,12 +99,20 @@ NOTHING = Agreement(0, None, None)
         # A few edges do not tell it either.
         (Agreement(3, 1 / 3, 0.5), Agreement(400, 0.68, 0.5), 0.6),
         (Agreement(5, 0.8, 0.5), Agreement(4, 0.5, 0.5), None),
+        # Nor do a few of both, even if all of them agree.
+        (Agreement(6, 1.0, 0.5), Agreement(20, 1.0, 0.5), None),
     ],
 )
 def test_edges_and_common_neighbours_tell_agreement_together(
     by_edge: Agreement, by_two_steps: Agreement, beyond: float | None
 ) -> None:
     assert diagnosis_with(by_edge, by_two_steps).beyond_chance == (beyond and pytest.approx(beyond, abs=0.02))
+
+
+def test_a_handful_of_pairs_is_not_spoken_of() -> None:
+    words = verdict(diagnosis_with(Agreement(2, 1.0, 0.5), Agreement(40, 0.9, 0.5)))[0]
+    assert "of 40 pairs of labelled nodes that share a neighbour" in words
+    assert "that an edge joins" not in words
 
 
 @pytest.mark.parametrize("consistency", [0.25, 0.5, 0.75, 0.95])
@@ -124,6 +132,7 @@ def test_the_agreement_of_a_generated_graph_is_found_from_a_tenth_of_its_labels(
 def test_too_few_labels_are_said_to_tell_nothing(path: Graph) -> None:
     words = " ".join(verdict(diagnose(path)))
     assert "Too few labelled nodes" in words
+    assert "(4 pairs; a verdict takes 30)" in words
     assert "17% of the nodes are in parts of the graph without any label" in words
 
 

@@ -1,23 +1,14 @@
-"""Expected accuracy and calibration: closed forms, invariants, and the truth of simulated labels."""
+"""Expected accuracy: closed forms, the majority, classes that cannot be tested, and what is said of it."""
 
 import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy.stats import binom, binomtest
 
-from lcgnn.assessment.trust import (
-    Assessment,
-    Calibration,
-    Expected,
-    HeldOut,
-    at_temperature,
-    fit_temperature,
-    wilson_interval,
-)
+from lcgnn.assessment.calibration import HeldOut
+from lcgnn.assessment.evaluation import ClassCount
+from lcgnn.assessment.trust import Assessment, Expected, Majority, wilson_interval
 from lcgnn.errors import ConfigError
 
 
@@ -29,14 +20,6 @@ def held_out(confidence: float, right: int, wrong: int, folds: int = 5) -> HeldO
     distribution = np.full((count, 2), 1 - confidence, dtype=np.float32)
     distribution[np.arange(count), predicted] = confidence
     return HeldOut(labels, distribution, np.arange(count)[::-1] % folds)
-
-
-def drawn(count: int, sharpness: float, seed: int, num_classes: int = 3) -> HeldOut:
-    """Labels drawn from distributions that are then sharpened: the temperature that repairs them is known."""
-    generator = np.random.default_rng(seed)
-    honest = generator.dirichlet(np.ones(num_classes), count).astype(np.float32)
-    labels = np.array([generator.choice(num_classes, p=row / row.sum()) for row in honest.astype(np.float64)])
-    return HeldOut(labels, at_temperature(honest, 1 / sharpness), np.arange(count) % 5)
 
 
 @pytest.mark.parametrize(("hits", "count"), [(0, 1), (1, 1), (0, 20), (20, 20), (13, 20), (52, 60), (900, 1000)])
@@ -67,126 +50,101 @@ def test_what_is_not_a_share_has_no_interval(hits: int, count: int) -> None:
         wilson_interval(hits, count)
 
 
-@given(
-    st.lists(st.lists(st.floats(0, 1, width=32), min_size=3, max_size=3), min_size=1, max_size=8),
-    st.floats(0.05, 20),
-)
-def test_a_temperature_keeps_distributions_distributions_and_their_order(
-    rows: list[list[float]], t: float
-) -> None:
-    raw = np.array(rows, dtype=np.float32) + np.float32(1e-3)
-    distribution = raw / raw.sum(axis=1, keepdims=True)
-    changed = at_temperature(distribution, t)
-    np.testing.assert_allclose(changed.sum(axis=1), 1, rtol=1e-5)
-    best = distribution.argmax(axis=1)[:, None]
-    assert (np.take_along_axis(changed, best, 1)[:, 0] >= changed.max(axis=1) * (1 - 1e-6)).all()
-
-
-def test_a_temperature_is_a_power_of_the_distribution() -> None:
-    distribution = np.array([[0.7, 0.2, 0.1], [0.0, 0.5, 0.5]], dtype=np.float32)
-    power = distribution.astype(np.float64) ** (1 / 2.5)
-    np.testing.assert_allclose(at_temperature(distribution, 2.5)[0], power[0] / power[0].sum(), rtol=1e-6)
-    # A probability of zero is as good as none at any temperature near 1.
-    np.testing.assert_allclose(at_temperature(distribution, 0.8)[1], [0, 0.5, 0.5], atol=1e-6)
-    assert at_temperature(distribution, 1.0) is distribution
-
-
-@pytest.mark.parametrize("temperature", [0.0, -1.0, float("nan"), float("inf")])
-def test_an_impossible_temperature_is_refused(temperature: float) -> None:
-    with pytest.raises(ConfigError, match="must be positive and finite"):
-        at_temperature(np.array([[0.5, 0.5]], dtype=np.float32), temperature)
-
-
-@pytest.mark.parametrize("sharpness", [0.5, 1.0, 2.0, 4.0])
-def test_the_temperature_that_repairs_the_probabilities_is_found(sharpness: float) -> None:
-    assert fit_temperature(drawn(4000, sharpness, seed=1)) == pytest.approx(sharpness, rel=0.1)
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.integers(2, 60), st.floats(0.2, 6), st.integers(0, 1000))
-def test_calibrated_probabilities_never_have_a_higher_loss(count: int, sharpness: float, seed: int) -> None:
-    labels = drawn(count, sharpness, seed)
-    assert labels.log_loss(fit_temperature(labels)) <= labels.log_loss() + 1e-9
-
-
-def test_a_handful_of_right_answers_makes_nothing_certain() -> None:
-    all_right = held_out(0.8, right=20, wrong=0)
-    confident = at_temperature(all_right.distribution, fit_temperature(all_right)).max()
-    assert 0.8 < confident < 0.99
-
-
-def test_the_log_loss_is_that_of_the_labels_probability() -> None:
-    labels = held_out(0.8, right=3, wrong=1)
-    assert labels.log_loss() == pytest.approx(-(3 * np.log(0.8) + np.log(0.2)) / 4, rel=1e-6)
-    calibrated = HeldOut(labels.labels, at_temperature(labels.distribution, 3.0), labels.fold)
-    assert labels.log_loss(3.0) == pytest.approx(calibrated.log_loss(), rel=1e-5)
-
-
-def test_overconfidence_is_measured_and_mended() -> None:
-    found = Calibration.of(held_out(0.9, right=240, wrong=160))
-    assert found.error_before == pytest.approx(0.3, abs=0.01)
-    assert found.error_after < 0.06
-    # 0.9 becomes 0.6: ln(0.9 / 0.1) / T = ln(0.6 / 0.4).
-    assert found.temperature == pytest.approx(np.log(9) / np.log(1.5), rel=0.1)
-
-
-def test_each_fold_is_measured_at_the_temperature_of_the_others() -> None:
-    """One fold all right, the other all wrong: each is mended by what the other says, so neither is."""
-    right, wrong = held_out(0.7, right=28, wrong=0, folds=1), held_out(0.7, right=0, wrong=10, folds=1)
-    both = HeldOut(
-        np.concatenate((right.labels, wrong.labels)),
-        np.concatenate((right.distribution, wrong.distribution)),
-        np.concatenate((right.fold, wrong.fold + 1)),
-    )
-    at_the_others = np.concatenate(
-        [
-            at_temperature(right.distribution, fit_temperature(wrong)).max(axis=1),
-            at_temperature(wrong.distribution, fit_temperature(right)).max(axis=1),
-        ]
-    )
-    assert fit_temperature(right) < 1 < fit_temperature(wrong)
-    # So few labels have a single bin.
-    assert Calibration.of(both).error_after == pytest.approx(abs(28 / 38 - at_the_others.mean()), abs=1e-5)
-
-
-@pytest.mark.parametrize(("count", "folds"), [(19, 5), (60, 1)])
-def test_nothing_is_calibrated_on_too_few_labels_or_a_single_fold(count: int, folds: int) -> None:
-    found = Calibration.of(held_out(0.99, right=count // 2, wrong=count - count // 2, folds=folds))
-    assert found.temperature == 1.0
-    assert found.error_after == found.error_before
-
-
-def test_no_label_is_refused() -> None:
-    nothing: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-    with pytest.raises(ConfigError, match="no held-out label"):
-        HeldOut(nothing, np.empty((0, 2), dtype=np.float32), nothing)
-
-
 def test_an_assessment_says_in_words_what_it_found() -> None:
-    found = Assessment.of(held_out(0.8, right=52, wrong=8, folds=10), given=60, of_folds=10)
+    found = Assessment.of(held_out(0.99, right=52, wrong=8, folds=10), given=60, of_folds=10)
     assert found.overall == Expected(52 / 60, *wilson_interval(26, 30), 60)
     accuracy, calibration = found.sentences()
     assert accuracy == (
         "Of 100 predicted labels about 87 should be right (between 70 and 95; estimated from 60 given labels by "
         "10-fold cross-validation, assuming that they are a fair sample of all nodes)."
     )
-    assert calibration.startswith("Probabilities are calibrated on these labels (temperature 0.")
+    assert calibration.startswith("Probabilities are calibrated (temperature 2.")
+    assert calibration.endswith("judged by labels that they were not calibrated on.")
     assert json.loads(json.dumps(found.to_json()))["words"] == [accuracy, calibration]
 
 
+def test_probabilities_that_stay_as_they_are_are_said_to() -> None:
+    calibration = Assessment.of(held_out(0.8, right=52, wrong=8), given=60, of_folds=5).sentences()[-1]
+    assert calibration.startswith("Probabilities are as the model gives them, because the held-out labels do not")
+
+
 def test_what_was_not_held_out_is_told() -> None:
-    found = Assessment.of(held_out(0.8, right=14, wrong=4, folds=3), given=60, of_folds=10)
+    found = Assessment.of(held_out(0.8, right=17, wrong=1, folds=3), given=60, of_folds=10)
     accuracy, calibration = found.sentences()
     assert "estimated from 18 of 60 given labels by 3 of 10 folds of cross-validation" in accuracy
     assert "18 held-out labels are too few to calibrate by" in calibration
     assert found.by_class == (None, None)
 
 
-def test_classes_that_could_not_be_tested_are_told() -> None:
-    labels = HeldOut(np.array([0, 1]), np.full((2, 4), 0.25, dtype=np.float32), np.array([0, 1]))
-    found = Assessment.of(labels, given=4, of_folds=2)
-    assert found.untested == 2
-    assert found.sentences()[2].startswith("Of 2 classes no label could be held out")
+def with_untested(predicted: tuple[int, ...]) -> tuple[Assessment, list[ClassCount]]:
+    """Classes a and b are found for sure; c and d have one label each, which cannot be held out."""
+    labels = np.arange(40) % 2
+    distribution = np.zeros((40, 4), dtype=np.float32)
+    distribution[np.arange(40), np.where(np.arange(40) < 36, labels, 1 - labels)] = 1
+    found = Assessment.of(HeldOut(labels, distribution, np.arange(40) % 4), given=42, of_folds=4)
+    return found, [ClassCount(name, 1, count) for name, count in zip("abcd", predicted, strict=True)]
+
+
+def test_classes_that_could_not_be_tested_count_as_wrong_in_a_lower_figure() -> None:
+    found, classes = with_untested((400, 400, 150, 50))
+    assert found.untested == (2, 3)
+    told = found.sentences(classes)[1]
+    # 36 of 40 held-out labels are right; 200 of 1,000 predicted nodes are of the other classes.
+    assert told == (
+        "The estimate does not speak of 'c', 'd' (200 predicted nodes), of which no label could be held out: if "
+        "all of these are wrong, about 72 of 100 are right."
+    )
+    assert found.sentences()[1] == "The estimate does not speak of 2 classes of which no label could be held out."
+
+
+def test_classes_that_could_not_be_tested_and_are_not_predicted_lower_nothing() -> None:
+    found, classes = with_untested((500, 500, 0, 0))
+    assert found.sentences(classes)[1].endswith("(0 predicted nodes), of which no label could be held out.")
+
+
+def of_held_out(right_of_first: int, right_of_second: int) -> HeldOut:
+    """80 labels of class x and 20 of class y, so many of which are predicted right."""
+    labels = np.repeat([0, 1], [80, 20])
+    predicted = np.concatenate([np.arange(80) >= right_of_first, np.arange(20) < right_of_second]).astype(int)
+    distribution = np.full((100, 2), 0.1, dtype=np.float32)
+    distribution[np.arange(100), predicted] = 0.9
+    return HeldOut(labels, distribution, np.arange(100) % 5)
+
+
+def of_majority(right_of_first: int, right_of_second: int) -> Assessment:
+    return Assessment.of(of_held_out(right_of_first, right_of_second), given=100, of_folds=5)
+
+
+NAMES = (ClassCount("x", 80, 800), ClassCount("y", 20, 200))
+
+
+def test_the_most_frequent_class_stands_beside_the_estimate() -> None:
+    found = of_majority(78, 20)
+    assert (found.majority.label, found.majority.accuracy) == (0, 0.8)
+    assert found.sentences(NAMES)[1] == "Always answering 'x' would be right for about 80 of 100."
+
+
+@pytest.mark.parametrize(("right_of_first", "right_of_second"), [(80, 0), (79, 3), (60, 15)])
+def test_a_method_that_is_no_better_than_the_most_frequent_class_is_said_to_be_so(
+    right_of_first: int, right_of_second: int
+) -> None:
+    told = of_majority(right_of_first, right_of_second).sentences(NAMES)[1]
+    assert told.startswith(
+        "That is not clearly better than always answering 'x', which would be right for about 80"
+    )
+
+
+def test_the_gain_over_the_most_frequent_class_is_paired() -> None:
+    """18 labels are won and 2 lost of 100: the difference's variance is that of so many ones and minus ones."""
+    found = Majority.of(of_held_out(78, 18))
+    difference = np.repeat([1.0, -1.0, 0.0], [18, 2, 80])
+    reach = 1.959964 * np.sqrt(2 * difference.var() / 100)
+    assert (found.low, found.high) == pytest.approx((0.16 - reach, 0.16 + reach), abs=1e-9)
+
+
+def test_equal_classes_need_no_word_on_the_most_frequent_one() -> None:
+    found = Assessment.of(held_out(0.9, right=57, wrong=3), given=60, of_folds=5)
+    assert not any("lways answering" in sentence for sentence in found.sentences())
 
 
 def test_classes_are_told_apart_where_they_have_enough_labels() -> None:

@@ -6,7 +6,8 @@ from rich.console import Console
 
 from lcgnn.assessment.evaluation import PairedDifference
 from lcgnn.cli.display import comparison_table, datasets_table, summary_table, time_left
-from lcgnn.runs.records import StageSummary, Summary, UsedSplit
+from lcgnn.cli.watching import TerminalWatcher
+from lcgnn.runs.records import FoldRecord, StageSummary, Summary, UsedSplit
 from lcgnn.runs.reported import Reported
 from lcgnn.runs.spec import SplitSpec
 
@@ -41,6 +42,13 @@ def test_a_summary_says_what_was_gained_and_how_sure_that_is() -> None:
         in text
     )
     assert "81.2 ± 0.6" in text
+
+
+def test_the_time_of_folds_that_ran_side_by_side_is_that_of_the_clock() -> None:
+    console = Console(width=80, record=True, file=io.StringIO())
+    folds = [FoldRecord("run", number, (number,), ((1.0, 0.0),), 60.0) for number in range(3)]
+    TerminalWatcher(console).trained_folds(folds, 61.5)
+    assert console.export_text().strip() == "3 folds of cross-validation: trained  (61.5 s)"
 
 
 def test_one_seed_is_not_called_a_result() -> None:

@@ -90,3 +90,17 @@ def test_validation_chooses_class_mass_normalisation_and_nothing_else():
     right = [(fit[split.validation].argmax(axis=1) == labels).sum() for fit in (plain, scaled)]
     assert right[0] != right[1]
     assert np.array_equal(chosen, (plain, scaled)[int(np.argmax(right))])
+
+
+def test_without_validation_nodes_no_class_takes_nearly_everything():
+    """One label has many neighbours and one has few: by the plain solution the former takes nearly all."""
+    hub, far = 0, 40
+    links = np.array([(hub, node) for node in range(1, 39)] + [(node, node + 1) for node in range(1, 40)]).T
+    graph = Graph.from_edges("star", links, 41, np.arange(41) // 21, ["near", "far"])
+    split = Split(np.array([hub, far]), np.arange(0), np.arange(0))
+    plain, scaled, chosen = (
+        create("lp", class_mass=choice).fit(graph, split).label_distribution.argmax(axis=1)
+        for choice in (False, True, None)
+    )
+    assert np.array_equal(chosen, scaled)
+    assert chosen.sum() > plain.sum()

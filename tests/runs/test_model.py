@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import save
 
-from lcgnn.assessment.trust import at_temperature
+from lcgnn.assessment.calibration import at_temperature
 from lcgnn.errors import ConfigError, DataError, OutputError
 from lcgnn.features.encoding import ColumnEncoding, Encoding
 from lcgnn.graph import Graph, Split

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lcgnn.assessment.calibration import Calibration
 from lcgnn.assessment.evaluation import PairedDifference
-from lcgnn.assessment.trust import Assessment, Calibration, Expected
+from lcgnn.assessment.trust import Assessment, Expected, Majority
 from lcgnn.errors import OutputError
 from lcgnn.runs.records import (
     Answers,
@@ -77,8 +78,10 @@ SUMMARY = Summary(
     ),
     folder="runs/mine",
     lcgnn="0.1.0",
-    answers=Answers(("a.csv", "b.csv"), (ClassCount("red", 2, 3),), ("a note",)),
-    expected=Assessment(4, 5, 50, EXPECTED, (EXPECTED, None), 1, Calibration(1.5, 0.25, 0.125)),
+    answers=Answers(("a.csv", "b.csv"), (ClassCount("red", 2, 3), ClassCount("blue", 1, 4)), ("a note",)),
+    expected=Assessment(
+        4, 5, 50, EXPECTED, (EXPECTED, None), (1,), Calibration(1.5, 0.25, 0.125), Majority(0, 0.5, -0.25, 0.75)
+    ),
     difference=PairedDifference(0.125, -0.5, 0.75, 0.5, 1, 2),
     communication=Communication(2, 40, {"weight gradients": MessageCost(1.0, 512, 0.25)}),
 )

@@ -3,8 +3,9 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import networkx as nx
 import numpy as np
@@ -12,10 +13,12 @@ import pandas as pd
 import pytest
 
 import lcgnn
+from lcgnn.assessment.evaluation import ClassCount
 from lcgnn.errors import ConfigError, DataError, OutputError
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import create
 from lcgnn.runs.records import FoldRecord, Record, Summary
+from lcgnn.runs.summary import words
 from lcgnn.runs.train import Training, train
 from lcgnn.runs.watching import Watcher
 from lcgnn.sources.examples import write_example
@@ -78,6 +81,53 @@ def test_a_training_is_not_repeated(training: Training, graph: Path) -> None:
     assert again.summary == training.summary
 
 
+def test_several_seeds_answer_together_as_prediction_does(training: Training, graph: Path, tmp_path: Path) -> None:
+    answer = training.folder / "predictions.csv"
+    seeds = tuple(training.folder / f"seed-{seed}" / "predictions.csv" for seed in (0, 1))
+    assert training.predictions == (answer, *seeds)
+    assert f"Predictions (mean of 2 seeds): {answer}" in training.words
+    lcgnn.predict(training.folder, graph).save(tmp_path / "again.csv")
+    assert answer.read_bytes() == (tmp_path / "again.csv").read_bytes()
+    mean = np.mean([pd.read_csv(path).filter(like="p(").to_numpy() for path in seeds], axis=0)
+    np.testing.assert_allclose(pd.read_csv(answer).filter(like="p(").to_numpy(), mean, atol=2e-6)
+    assert training.summary.answers is not None
+    labels = pd.read_csv(answer).query("origin == 'predicted'")["label"].value_counts()
+    assert {item.name: item.predicted for item in training.summary.answers.classes} == labels.to_dict()
+
+
+def test_the_answer_of_several_seeds_is_written_again_where_it_is_missing(training: Training, graph: Path) -> None:
+    answer = training.predictions[0]
+    before = answer.read_bytes()
+    answer.unlink()
+    train(graph, settings=SHORT, folds=3, seeds=2, workers=1, out=training.folder)
+    assert answer.read_bytes() == before
+
+
+def test_seeds_of_a_method_without_a_model_answer_together_too(graph: Path, tmp_path: Path) -> None:
+    """Label propagation has no seed: the mean of its answers is each of them."""
+    for form in ("csv", "parquet"):
+        found = train(
+            graph, "lp", seeds=2, estimate=False, workers=1, out=tmp_path / form, predictions=cast(Any, form)
+        )
+        answer, first, _ = map(pd.read_csv if form == "csv" else pd.read_parquet, found.predictions)
+        pd.testing.assert_frame_equal(answer, first, atol=1e-6)
+
+
+def test_probabilities_that_nothing_was_estimated_of_are_said_to_be_uncalibrated(training: Training) -> None:
+    told = words(replace(training.summary, expected=None), can_predict=False)
+    assert "Probabilities are as the model gives them, not calibrated: no accuracy was estimated." in told
+    assert not any("not calibrated:" in sentence for sentence in training.words)
+
+
+@pytest.mark.parametrize(("first", "is_told"), [(985, True), (970, False)])
+def test_nearly_all_nodes_in_one_class_are_told(training: Training, first: int, is_told: bool) -> None:
+    classes = (ClassCount("a", 10, first), ClassCount("b", 10, 1000 - first))
+    assert training.summary.answers is not None
+    summary = replace(training.summary, expected=None, answers=replace(training.summary.answers, classes=classes))
+    told = " ".join(words(summary, can_predict=False))
+    assert (f"{first} of 1,000 predicted labels are 'a', as are 10 of 20 given ones" in told) == is_told
+
+
 class Listener(Watcher):
     """Writes down what it is told."""
 
@@ -87,18 +137,23 @@ class Listener(Watcher):
     def notes(self, notes: Any) -> None:
         self.told.append(("notes", len(notes)))
 
-    def trained_folds(self, records: Any) -> None:
+    def trained_folds(self, records: Any, seconds: float) -> None:
+        assert seconds > 0
         assert all(isinstance(record, FoldRecord) for record in records)
         self.told.append(("folds", len(records)))
 
     def trained(self, record: Record) -> None:
         self.told.append(("seed", record.seed))
 
+    def trained_all(self, records: Any, seconds: float) -> None:
+        assert seconds > 0
+        self.told.append(("all", len(records)))
+
 
 def test_who_watches_is_told_in_order(graph: Path, tmp_path: Path) -> None:
     listener = Listener()
     train(graph, "gcn", settings={"base_epochs": 3}, folds=2, workers=1, out=tmp_path / "run", watcher=listener)
-    assert [kind for kind, _ in listener.told] == ["notes", "folds", "seed"]
+    assert [kind for kind, _ in listener.told] == ["notes", "folds", "seed", "all"]
 
 
 def test_a_method_that_was_made_is_trained_under_its_name(graph: Path, tmp_path: Path) -> None:
@@ -114,7 +169,9 @@ def test_a_method_that_was_made_is_trained_under_its_name(graph: Path, tmp_path:
 def test_data_frames_give_what_their_files_give(training: Training, graph: Path, tmp_path: Path) -> None:
     frames = tuple(pd.read_csv(graph / f"{name}.csv") for name in ("nodes", "edges"))
     found = train(frames, settings=SHORT, folds=3, workers=1, out=tmp_path / "run")
-    assert found.predictions[0].read_bytes() == training.predictions[0].read_bytes()
+    first_seed = training.folder / "seed-0" / "predictions.csv"
+    assert found.predictions == (tmp_path / "run" / "seed-0" / "predictions.csv",)
+    assert found.predictions[0].read_bytes() == first_seed.read_bytes()
     again = found.predict()
     np.testing.assert_array_equal(again.distribution, found.predict(frames).distribution)
     with pytest.raises(DataError, match="only in memory"):

@@ -1,7 +1,4 @@
-"""How far to trust predictions: their expected accuracy, and probabilities that mean what they say.
-
-Everything goes by held-out labels: given labels that were predicted by models which had not seen them.
-"""
+"""How far to trust predictions: how many should be right, whether that says anything, and how sure they are."""
 
 from __future__ import annotations
 
@@ -14,67 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcgnn.assessment.evaluation import calibration_error
+from lcgnn.assessment.calibration import DEPENDENCE, ENOUGH_TO_CALIBRATE, Calibration, HeldOut
+from lcgnn.assessment.evaluation import ClassCount
 from lcgnn.errors import ConfigError
 
-# Fewer held-out labels than this do not tell a temperature from chance.
-_ENOUGH_TO_CALIBRATE = 20
 # Fewer held-out labels of a class than this say next to nothing of it.
 _ENOUGH_OF_A_CLASS = 10
-# How much more the share of held-out labels that are right varies than it would if they were independent. They are
-# not: labels that are close to each other are held out in turn and predicted from each other, right or wrong
-# together. Labels that predict each other in pairs vary twice as much, and about so much was measured on generated
-# graphs (benchmarks/results/trust.md).
-_DEPENDENCE = 2.0
-# Held-out labels a bin of the calibration error, and bins at most.
-_LABELS_PER_BIN, _MOST_BINS = 20, 15
-# The bounds of a temperature.
-_COLDEST, _HOTTEST = 0.05, 20.0
-
-
-@dataclass(frozen=True, eq=False)
-class HeldOut:
-    """Given labels beside what models that had not seen them predicted.
-
-    Args:
-        labels: (L,) their classes.
-        distribution: (L, C) the predicted label distributions.
-        fold: (L,) the number of the model that made each prediction.
-    """
-
-    labels: NDArray[np.int64]
-    distribution: NDArray[np.float32]
-    fold: NDArray[np.int64]
-
-    def __post_init__(self) -> None:
-        if not self.labels.size:
-            raise ConfigError("There is no held-out label to go by.")
-
-    @property
-    def right(self) -> NDArray[np.bool_]:
-        """(L,) whether the most probable class is the label."""
-        return np.asarray(self.distribution.argmax(axis=1) == self.labels)
-
-    def log_loss(self, temperature: float = 1.0) -> float:
-        """Mean of -ln(probability of the label) at a temperature."""
-        logarithms = _log_at_temperature(self.distribution, temperature)
-        return float(-logarithms[np.arange(self.labels.size), self.labels].mean())
-
-    def calibration_error(self) -> float:
-        """Expected calibration error over as many bins of confidence as so many labels can fill."""
-        bins = min(max(self.labels.size // _LABELS_PER_BIN, 1), _MOST_BINS)
-        return calibration_error(self.distribution, self.labels, np.arange(self.labels.size), bins)
-
-    def without(self, fold: int) -> HeldOut:
-        """All of it but one fold."""
-        return self._of(self.fold != fold)
-
-    def only(self, fold: int) -> HeldOut:
-        """One fold of it."""
-        return self._of(self.fold == fold)
-
-    def _of(self, chosen: NDArray[np.bool_]) -> HeldOut:
-        return HeldOut(self.labels[chosen], self.distribution[chosen], self.fold[chosen])
+# Standard deviations of a normal number to either side that hold 95 %.
+_DEVIATIONS = 1.959964
+# The most frequent class is worth a word if it has so many times the labels that equal classes would have.
+_MORE_THAN_EQUAL = 1.25
+# So many classes are called by their names.
+_MOST_NAMES = 5
 
 
 @dataclass(frozen=True)
@@ -97,10 +45,10 @@ class Expected:
     def of(cls, right: NDArray[np.bool_]) -> Expected:
         """From the held-out labels, each predicted right or not."""
         count, hits = int(right.size), int(right.sum())
-        return cls(hits / count, *wilson_interval(hits / _DEPENDENCE, count / _DEPENDENCE), count)
+        return cls(hits / count, *wilson_interval(hits / DEPENDENCE, count / DEPENDENCE), count)
 
 
-def wilson_interval(hits: float, count: float, deviations: float = 1.959964) -> tuple[float, float]:
+def wilson_interval(hits: float, count: float, deviations: float = _DEVIATIONS) -> tuple[float, float]:
     """The interval of a share, seen as ``hits`` of ``count`` independent ones; 95 % by default (Wilson 1927).
 
     Unlike the normal approximation it stays within 0 and 1 and has a width when all or none were hits.
@@ -113,75 +61,36 @@ def wilson_interval(hits: float, count: float, deviations: float = 1.959964) -> 
     return max(middle - reach, 0.0), min(middle + reach, 1.0)
 
 
-def at_temperature(distribution: NDArray[np.float32], temperature: float) -> NDArray[np.float32]:
-    r"""Label distributions with confidence taken away (T > 1) or added (T < 1); the most probable class stays.
-
-    .. math:: p_c \propto \hat Z_c^{1/T}
-    """
-    if temperature == 1:
-        return distribution
-    return np.exp(_log_at_temperature(distribution, temperature)).astype(np.float32)
-
-
-def _log_at_temperature(distribution: NDArray[np.float32], temperature: float) -> NDArray[np.float64]:
-    if not 0 < temperature < math.inf:
-        raise ConfigError(f"A temperature of {temperature} is not possible; it must be positive and finite.")
-    floor = np.finfo(np.float32).tiny
-    scaled = np.log(np.maximum(distribution, floor).astype(np.float64)) / temperature
-    scaled -= scaled.max(axis=1, keepdims=True)
-    return np.asarray(scaled - np.log(np.exp(scaled).sum(axis=1, keepdims=True)))
-
-
-def fit_temperature(held_out: HeldOut) -> float:
-    """The temperature of least log loss on held-out labels, drawn to 1 as much as one label could draw it away.
-
-    The draw (a standard normal prior on ln T) keeps a handful of labels that were all predicted right from making
-    every probability 1. It costs nothing at T = 1, so the log loss is never higher than there.
-    """
-    # Imported here because it takes long, and most callers never calibrate.
-    from scipy.optimize import minimize_scalar
-
-    count = held_out.labels.size
-
-    def cost(log_temperature: float) -> float:
-        return count * held_out.log_loss(math.exp(log_temperature)) + log_temperature**2 / 2
-
-    bounds = (math.log(_COLDEST), math.log(_HOTTEST))
-    found = minimize_scalar(cost, bounds=bounds, method="bounded")
-    return math.exp(float(found.x)) if found.fun < cost(0.0) else 1.0
-
-
 @dataclass(frozen=True)
-class Calibration:
-    """What temperature makes the probabilities fit the held-out labels, and how well they fit.
+class Majority:
+    """What always answering the most frequent class would give, and how much better the method is.
 
     Args:
-        temperature: 1 where there are too few labels to find one.
-        error_before: Expected calibration error without it.
-        error_after: With it. Each fold is measured at the temperature of the others, so that no label judges
-            itself.
+        label: The class that most held-out labels have.
+        accuracy: Its share of them.
+        low: Lower end of the 95 % interval of the method's accuracy minus that, on the same labels.
+        high: Upper end.
     """
 
-    temperature: float
-    error_before: float
-    error_after: float
+    label: int
+    accuracy: float
+    low: float
+    high: float
 
     @classmethod
-    def of(cls, held_out: HeldOut) -> Calibration:
-        before = held_out.calibration_error()
-        folds = np.unique(held_out.fold).tolist()
-        if held_out.labels.size < _ENOUGH_TO_CALIBRATE or len(folds) < 2:
-            return cls(1.0, before, before)
-        parts = []
-        for fold in folds:
-            part, temperature = held_out.only(fold), fit_temperature(held_out.without(fold))
-            parts.append(dataclasses.replace(part, distribution=at_temperature(part.distribution, temperature)))
-        return cls(fit_temperature(held_out), before, _joined(parts).calibration_error())
+    def of(cls, held_out: HeldOut) -> Majority:
+        """From the held-out labels; they count half, because they depend on each other."""
+        label = int(np.bincount(held_out.labels).argmax())
+        guessed = held_out.labels == label
+        difference = held_out.right.astype(np.float64) - guessed
+        reach = _DEVIATIONS * math.sqrt(DEPENDENCE * float(difference.var()) / difference.size)
+        middle = float(difference.mean())
+        return cls(label, float(guessed.mean()), middle - reach, middle + reach)
 
-
-def _joined(parts: Sequence[HeldOut]) -> HeldOut:
-    names = [item.name for item in dataclasses.fields(HeldOut)]
-    return HeldOut(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+    @property
+    def is_beaten(self) -> bool:
+        """Whether the method is clearly better."""
+        return self.low > 0
 
 
 @dataclass(frozen=True)
@@ -194,8 +103,9 @@ class Assessment:
         given: Labels that were divided.
         overall: All classes together.
         by_class: For every class the share of its nodes that should get its label; None for too few labels.
-        untested: Classes of which no label was held out.
+        untested: Numbers of the classes of which no label was held out.
         calibration: Of the probabilities.
+        majority: What always answering the most frequent class would give.
     """
 
     folds: int
@@ -203,8 +113,9 @@ class Assessment:
     given: int
     overall: Expected
     by_class: tuple[Expected | None, ...]
-    untested: int
+    untested: tuple[int, ...]
     calibration: Calibration
+    majority: Majority
 
     @classmethod
     def of(cls, held_out: HeldOut, *, given: int, of_folds: int) -> Assessment:
@@ -215,22 +126,30 @@ class Assessment:
             given=given,
             overall=Expected.of(held_out.right),
             by_class=tuple(_of_class(held_out, label) for label in range(num_classes)),
-            untested=num_classes - int(np.unique(held_out.labels).size),
+            untested=tuple(np.setdiff1d(np.arange(num_classes), held_out.labels).tolist()),
             calibration=Calibration.of(held_out),
+            majority=Majority.of(held_out),
         )
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self, classes: Sequence[ClassCount] = ()) -> dict[str, Any]:
         """Plain data, with the same in words."""
         content = dataclasses.asdict(self)
-        return {**content, "by_class": list(content["by_class"]), "words": list(self.sentences())}
+        lists = {name: list(content[name]) for name in ("by_class", "untested")}
+        return {**content, **lists, "words": list(self.sentences(classes))}
 
-    def sentences(self) -> tuple[str, ...]:
-        """What to expect, in plain words."""
-        said = (self._accuracy_in_words(), self._calibration_in_words())
-        if not self.untested:
-            return said
-        which = "1 class" if self.untested == 1 else f"{self.untested:,} classes"
-        return (*said, f"Of {which} no label could be held out; how far to trust those predictions is not known.")
+    def sentences(self, classes: Sequence[ClassCount] = ()) -> tuple[str, ...]:
+        """What to expect, in plain words.
+
+        Args:
+            classes: What the classes are called and how many nodes are predicted to be of each, if that is known.
+        """
+        said = (
+            self._accuracy_in_words(),
+            self._majority_in_words(classes),
+            self._untested_in_words(classes),
+            self._calibration_in_words(),
+        )
+        return tuple(sentence for sentence in said if sentence)
 
     def _accuracy_in_words(self) -> str:
         expected = self.overall
@@ -246,17 +165,57 @@ class Assessment:
             f"{folds} cross-validation, assuming that they are a fair sample of all nodes)."
         )
 
-    def _calibration_in_words(self) -> str:
-        calibration = self.calibration
-        before, after = calibration.error_before, calibration.error_after
-        if self.overall.labels < _ENOUGH_TO_CALIBRATE:
+    def _majority_in_words(self, classes: Sequence[ClassCount]) -> str:
+        """Nothing if the method is clearly better and no class is much more frequent than the others."""
+        majority = self.majority
+        always = f"always answering {classes[majority.label].name!r}" if classes else "always answering one class"
+        share = f"about {100 * majority.accuracy:.0f} of 100"
+        if not majority.is_beaten:
             return (
-                f"Probabilities are as the model gives them: {self.overall.labels} held-out labels are too few to "
-                "calibrate by."
+                f"That is not clearly better than {always}, which would be right for {share}: try another "
+                "method, or label more nodes."
+            )
+        tested = len(self.by_class) - len(self.untested)
+        if majority.accuracy < _MORE_THAN_EQUAL / tested:
+            return ""
+        return f"A{always[1:]} would be right for {share}."
+
+    def _untested_in_words(self, classes: Sequence[ClassCount]) -> str:
+        """What the classes of which no label could be held out mean for the estimate."""
+        count = len(self.untested)
+        if not count:
+            return ""
+        which = "1 class" if count == 1 else f"{count:,} classes"
+        if not classes:
+            return f"The estimate does not speak of {which} of which no label could be held out."
+        theirs, total = (
+            sum(classes[label].predicted for label in of) for of in (self.untested, range(len(classes)))
+        )
+        if count <= _MOST_NAMES:
+            which = ", ".join(repr(classes[label].name) for label in self.untested)
+        nodes = f"{theirs:,} predicted node{'s' * (theirs != 1)}"
+        said = f"The estimate does not speak of {which} ({nodes}), of which no label could be held out"
+        if not theirs:
+            return f"{said}."
+        right = self.overall.accuracy * (1 - theirs / total)
+        return f"{said}: if all of these are wrong, about {100 * right:.0f} of 100 are right."
+
+    def _calibration_in_words(self) -> str:
+        calibration, labels = self.calibration, self.overall.labels
+        before, after = _points(calibration.error_before), _points(calibration.error_after)
+        if labels < ENOUGH_TO_CALIBRATE:
+            return (
+                f"Probabilities are as the model gives them and may be off by {before} on average: {labels} "
+                "held-out labels are too few to calibrate by."
+            )
+        if calibration.temperature == 1:
+            return (
+                "Probabilities are as the model gives them, because the held-out labels do not show that "
+                f"changing them helps: they may be off by {after} on average."
             )
         return (
-            f"Probabilities are calibrated on these labels (temperature {calibration.temperature:.2f}): they "
-            f"were off by {_points(before)} on average, now by {_points(after)}."
+            f"Probabilities are calibrated (temperature {calibration.temperature:.2f}): they were off by {before} "
+            f"on average, and may still be by {after}, judged by labels that they were not calibrated on."
         )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from lcgnn.cli.display import fetching, print_notes, result_line, watching
+from lcgnn.cli.display import fetching, group_line, print_notes, result_line, watching
 from lcgnn.runs.board import DONE, Board
 from lcgnn.runs.records import FoldRecord, Record
 from lcgnn.runs.watching import Watcher
@@ -44,10 +44,12 @@ class TerminalWatcher(Watcher):
             self.console.print(f"Stopped with {done}. To continue: {command}", soft_wrap=True)
             raise
 
-    def trained_folds(self, records: Sequence[FoldRecord]) -> None:
-        seconds = sum(record.seconds for record in records)
-        done = f"{len(records)} folds of cross-validation: trained"
-        self.console.print(f"{done}  [dim]({seconds:.1f} s)[/dim]", soft_wrap=True)
+    def trained_folds(self, records: Sequence[FoldRecord], seconds: float) -> None:
+        group_line(f"{len(records)} folds of cross-validation", seconds, self.console)
 
     def trained(self, record: Record) -> None:
         result_line(record, self.console)
+
+    def trained_all(self, records: Sequence[Record], seconds: float) -> None:
+        if len(records) > 1:
+            group_line(f"all {len(records)} seeds", seconds, self.console)

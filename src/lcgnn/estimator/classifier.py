@@ -16,16 +16,20 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from lcgnn.assessment.calibration import at_temperature
+from lcgnn.assessment.evaluation import class_counts
+from lcgnn.assessment.trust import Assessment
 from lcgnn.csr import checked_sparse
 from lcgnn.errors import ConfigError, InputError, InputWarning, OutputError
 from lcgnn.estimator.storage import Fitted, load_fitted, save_fitted
 from lcgnn.features.encoding import Encoding
 from lcgnn.features.scaling import Scaling, ScalingKind, checksum
-from lcgnn.graph import UNLABELLED, Features, Graph
+from lcgnn.graph import UNLABELLED, Features, Graph, Split
 from lcgnn.methods import Context, Method, create, entries, module_method
 from lcgnn.methods.checks import check_settings
 from lcgnn.methods.lc import TwoPhase
 from lcgnn.networks.module import ModuleFactory
+from lcgnn.runs.cross_validation import cross_validated
 from lcgnn.runs.model import TrainedModel
 from lcgnn.sources.frames import is_frame, row_names, table_of
 from lcgnn.sources.in_memory import all_labels, class_labels, graph_of, has_label, odd_names
@@ -64,6 +68,10 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             or "auto": rows if X counts something (mostly zeros, none negative), columns otherwise. The columns of
             a data frame are encoded each by its kind instead, as those of a table in a file.
         validation_fraction: Share of the labels that choose the epoch instead of being trained on.
+        estimate: Whether to estimate from the given labels how many predictions are right (``expected_``), and to
+            calibrate the probabilities by that; a number says in how many parts the labels are divided, True takes
+            what makes sense, mostly ten. A further model is trained for each, so that fit takes so many times
+            longer.
         device: "cpu", "cuda", ... or "auto".
         random_state: Seed of everything random; None for another result every time.
 
@@ -73,7 +81,9 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         label_distributions_: (N, C) how probable each class is for every row of X.
         n_features_in_: The number of columns of X.
         feature_names_in_: Their names, if X was a data frame.
-        notes_: What was made of X and the adjacency, a sentence each.
+        expected_: How far to trust the predictions, an ``Assessment``; None where that was not estimated.
+        temperature_: Probabilities are taken to the power of 1 / temperature_; 1 where they are not calibrated.
+        notes_: What was made of X and the adjacency, and what to expect, a sentence each.
     """
 
     def __init__(
@@ -91,6 +101,7 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         settings: Mapping[str, Any] | None = None,
         scaling: ScalingKind = "auto",
         validation_fraction: float = 0.0,
+        estimate: bool | int = False,
         device: str = "auto",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -106,6 +117,7 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.settings = settings
         self.scaling = scaling
         self.validation_fraction = validation_fraction
+        self.estimate = estimate
         self.device = device
         self.random_state = random_state
 
@@ -131,15 +143,24 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         split = all_labels(graph)
         if self.validation_fraction:
             split = with_validation(graph, split, self.validation_fraction, seed)
+        expected = self._expected(method, graph, split, seed)
+        temperature = 1.0 if expected is None else expected.calibration.temperature
         fit = method.fit(graph, split, seed, Context(self.device))
+        counts = class_counts(fit.label_distribution, graph, split.train)
         fitted = Fitted(
-            model=TrainedModel.of(name, method, graph, fit),
+            model=TrainedModel.of(name, method, graph, fit, temperature=temperature),
             encoding=encoding,
             classes=classes,
-            label_distributions=fit.label_distribution,
+            label_distributions=at_temperature(fit.label_distribution, temperature),
             answers=np.where(labels == UNLABELLED, fit.label_distribution.argmax(axis=1), labels),
             rows=None if adjacency is None else checksum(features),
-            notes=(*notes, *(f"y: {odd}" for odd in odd_names(classes)), *told),
+            notes=(
+                *notes,
+                *(f"y: {odd}" for odd in odd_names(classes)),
+                *told,
+                *(() if expected is None else expected.sentences(counts)),
+            ),
+            expected=expected,
             num_columns=self.n_features_in_,
             column_names=tuple(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None,
         )
@@ -213,11 +234,23 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = fitted.classes
         self.label_distributions_ = fitted.label_distributions
         self.transduction_ = fitted.classes[fitted.answers]
+        self.expected_ = fitted.expected
+        self.temperature_ = fitted.model.temperature
         self.notes_ = fitted.notes
         self.n_features_in_ = fitted.num_columns
         if fitted.column_names is not None:
             self.feature_names_in_ = np.array(fitted.column_names, dtype=object)
         return self
+
+    def _expected(self, method: Method, graph: Graph, split: Split, seed: int) -> Assessment | None:
+        """How far to trust the predictions, if that is to be estimated."""
+        if not self.estimate:
+            return None
+        asked = None if self.estimate is True else int(self.estimate)
+        found = cross_validated(method, graph, split, seed, asked=asked, device=self.device)
+        if found is None:
+            raise InputError("y: no class has two labels, so none can be held out. Fit with estimate=False.")
+        return found
 
     def _method(self) -> tuple[str, Method]:
         """The method that the parameters describe, and its name."""

@@ -111,7 +111,9 @@ class LCGNNSearchCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The accuracy on labels that were hidden."""
         known = labels.copy()
         known[held] = UNLABELLED
-        fitted = clone(self.estimator).set_params(**given).fit(X, known, adjacency=adjacency)
+        # What is estimated of a candidate would be thrown away.
+        alone = {"estimate": False} if "estimate" in self.estimator.get_params() else {}
+        fitted = clone(self.estimator).set_params(**{**given, **alone}).fit(X, known, adjacency=adjacency)
         return float(np.mean(fitted.transduction_[held] == labels[held]))
 
 

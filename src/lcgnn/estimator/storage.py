@@ -11,14 +11,17 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from lcgnn.assessment.trust import Assessment
 from lcgnn.compute.tensor_files import read_tensors, write_tensors
 from lcgnn.errors import LCGNNError, OutputError
 from lcgnn.features.encoding import Encoding
 from lcgnn.features.scaling import Scaling
 from lcgnn.methods import create
+from lcgnn.runs.fields import Place
 from lcgnn.runs.model import TrainedModel
+from lcgnn.runs.records.summary import read_assessment
 
-FORMAT = "lcgnn classifier 1"
+FORMAT = "lcgnn classifier 2"
 _PARAMETER = "model."
 
 
@@ -36,6 +39,7 @@ class Fitted:
         notes: What was made of them, a sentence each.
         num_columns: Of X.
         column_names: Of X, if it was a data frame.
+        expected: How far to trust the predictions, where that was estimated.
     """
 
     model: TrainedModel
@@ -47,6 +51,7 @@ class Fitted:
     notes: tuple[str, ...]
     num_columns: int
     column_names: tuple[str, ...] | None
+    expected: Assessment | None = None
 
 
 def save_fitted(path: Path, fitted: Fitted, parameters: Mapping[str, Any]) -> None:
@@ -63,6 +68,8 @@ def save_fitted(path: Path, fitted: Fitted, parameters: Mapping[str, Any]) -> No
         "num_features": model.num_features,
         "encoding": {"table" if isinstance(fitted.encoding, Encoding) else "numbers": fitted.encoding.to_json()},
         "classes": {"type": fitted.classes.dtype.str, "values": fitted.classes.tolist()},
+        "temperature": model.temperature,
+        "expected": fitted.expected and fitted.expected.to_json(),
         "rows": fitted.rows,
         "notes": list(fitted.notes),
         "num_columns": fitted.num_columns,
@@ -97,9 +104,11 @@ def _fitted(tensors: Mapping[str, torch.Tensor], content: Mapping[str, Any]) -> 
         tuple(str(name) for name in classes),
         content["num_features"],
         fitted,
+        content["temperature"],
     )
     distributions, answers = tensors["label_distributions"].numpy(), tensors["answers"].numpy()
     _check_answers(classes, distributions, answers)
+    expected = content["expected"]
     return Fitted(
         model,
         Encoding.from_json(encoding) if kind == "table" else Scaling.from_json(encoding),
@@ -110,6 +119,7 @@ def _fitted(tensors: Mapping[str, torch.Tensor], content: Mapping[str, Any]) -> 
         tuple(content["notes"]),
         content["num_columns"],
         content["column_names"] and tuple(content["column_names"]),
+        None if expected is None else read_assessment(expected, Place("expected")),
     )
 
 

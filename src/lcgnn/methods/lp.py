@@ -8,9 +8,10 @@ which is the limit of propagating along the edges and clamping the labels, and t
 the node meets first. The system is sparse, symmetric and positive definite: conjugate gradients solve it.
 
 The one setting is the paper's class mass normalisation, which scales every class to its share among the training
-labels; unless it is given, the validation nodes decide. What departs from the original: the weights are the
-graph's edges instead of similarities of features, and nodes that no training label can reach, for which the
-system has no solution, get the class prior of the training labels.
+labels. Unless it is given, the validation nodes decide; without any it is done, because from few labels the
+plain solution often gives nearly every node the class of one well connected label. What departs from the
+original: the weights are the graph's edges instead of similarities of features, and nodes that no training label
+can reach, for which the system has no solution, get the class prior of the training labels.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class LabelPropagation(Method):
     class_mass: bool | None = setting(
         None,
         "Scale every class to its share of the training labels (class mass normalisation); null: if it is better "
-        "on the validation nodes.",
+        "on the validation nodes, or if there are none.",
     )
 
     def fit(self, graph: Graph, split: Split, seed: int = 0, context: Context | None = None) -> Fit:  # noqa: ARG002
@@ -49,8 +50,11 @@ class LabelPropagation(Method):
         split.check(graph)
         harmonic, solved = harmonic_solution(graph, split)
         distributions = [harmonic, class_mass_normalized(harmonic, solved, class_prior(graph, split))]
-        if self.class_mass is not None:
-            distributions = [distributions[self.class_mass]]
+        class_mass = self.class_mass
+        if class_mass is None and not split.validation.size:
+            class_mass = True
+        if class_mass is not None:
+            distributions = [distributions[class_mass]]
         best = max(distributions, key=lambda distribution: validation_score(distribution, graph, split))
         return fit_of("label propagation", best, {}, started)
 

@@ -74,6 +74,11 @@ def save_predictions(path: Path, distribution: Distribution, graph: Graph, split
             arrow_csv.write_csv(_defused(table), temporary)
 
 
+def has_class_columns(graph: Graph) -> bool:
+    """Whether predictions of the graph are written with the probability of every class."""
+    return graph.num_classes <= _MOST_CLASS_COLUMNS
+
+
 def _predictions(distribution: Distribution, graph: Graph, split: Split) -> pa.Table:
     given, answers = split.train, distribution.argmax(axis=1)
     answers[given] = graph.labels[given]
@@ -88,7 +93,7 @@ def _predictions(distribution: Distribution, graph: Graph, split: Split) -> pa.T
     }
     if split.validation.size or split.test.size:
         columns["part"] = pa.array(_parts(graph.num_nodes, split))
-    if graph.num_classes <= _MOST_CLASS_COLUMNS:
+    if has_class_columns(graph):
         for label, name in enumerate(graph.class_names):
             columns[f"p({name})"] = pa.array(_rounded(distribution[:, label]))
     return pa.table(columns)

@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_array
 
-from lcgnn.assessment.trust import Assessment, HeldOut
+from lcgnn.assessment.calibration import HeldOut
+from lcgnn.assessment.trust import Assessment
 from lcgnn.errors import ConfigError, OutputError
 from lcgnn.files import read_json, write_json
 from lcgnn.graph import Graph, Split
-from lcgnn.methods import Context
+from lcgnn.methods import Context, Method
 from lcgnn.runs.board import Board
 from lcgnn.runs.records import FoldRecord
 from lcgnn.runs.run import ProgressCallback, Run
@@ -85,6 +86,38 @@ class CrossValidation:
         return Assessment.of(held_out, given=self.run.split.train.size, of_folds=self.count)
 
 
+def cross_validated(
+    method: Method, graph: Graph, split: Split, seed: int, *, asked: int | None = None, device: str = "auto"
+) -> Assessment | None:
+    """How far to trust a fit of the method, by fits without some of the labels, one after the other.
+
+    Args:
+        method: As it is fitted to all labels.
+        graph: The graph.
+        split: Its training labels are divided.
+        seed: Of every fit.
+        asked: How many folds; None for as many as make sense.
+        device: What to compute on.
+
+    Returns:
+        None where no class has two labels, so that none can be held out.
+    """
+    _check_asked(asked)
+    largest = _most_labels(graph, split)
+    if largest < 2:
+        return None
+    # Who calls this has asked for it, however large the graph is.
+    count = min(asked or _sensible_folds(graph) or _FOLDS_BY_SIZE[-1][1], largest)
+    parts = folds(graph, split, count)[: count if asked else _enough_folds(count, split)]
+    found = [method.fit(graph, part, seed, Context(device)).label_distribution[part.test] for part in parts]
+    held_out = HeldOut(
+        labels=graph.labels[np.concatenate([part.test for part in parts])],
+        distribution=np.concatenate(found),
+        fold=np.repeat(np.arange(len(parts)), [part.test.size for part in parts]),
+    )
+    return Assessment.of(held_out, given=split.train.size, of_folds=count)
+
+
 def plan_cross_validation(
     run: Run, asked: int | None, folder: Path, device: str, workers: int
 ) -> tuple[CrossValidation | None, list[str]]:
@@ -97,24 +130,38 @@ def plan_cross_validation(
         device: What to compute on.
         workers: How many processes at most.
     """
-    if asked is not None and (asked < 0 or asked == 1):
-        raise ConfigError(
-            f"The number of folds cannot be {asked}. Ask for 2 or more, or for 0 to estimate nothing."
-        )
+    _check_asked(asked)
     graph, split = run.graph, run.split
     if asked == 0 or (asked is None and split.test.size):
         return None, []
-    per_class = np.bincount(graph.labels[split.train], minlength=graph.num_classes)
-    if per_class.max() < 2:
+    largest = _most_labels(graph, split)
+    if largest < 2:
         return None, ["Expected accuracy is not estimated: no class has two labels, so none can be held out."]
-    count = min(asked or _sensible_folds(graph), int(per_class.max()))
+    count = min(asked or _sensible_folds(graph), largest)
     if not count:
         return None, [
             "Expected accuracy is not estimated on a graph of this size unless you ask for it, because a further "
             "model is trained for each part of the labels that is held out: --folds 5"
         ]
-    used = count if asked else min(count, math.ceil(count * _ENOUGH_LABELS / split.train.size))
+    used = count if asked else _enough_folds(count, split)
     return CrossValidation(run, count, used, folder, device, workers), []
+
+
+def _check_asked(asked: int | None) -> None:
+    if asked is not None and (asked < 0 or asked == 1):
+        raise ConfigError(
+            f"The number of folds cannot be {asked}. Ask for 2 or more, or for 0 to estimate nothing."
+        )
+
+
+def _most_labels(graph: Graph, split: Split) -> int:
+    """Of a class, among the training labels."""
+    return int(np.bincount(graph.labels[split.train], minlength=graph.num_classes).max())
+
+
+def _enough_folds(count: int, split: Split) -> int:
+    """How many of the folds hold enough labels."""
+    return min(count, math.ceil(count * _ENOUGH_LABELS / split.train.size))
 
 
 def _sensible_folds(graph: Graph) -> int:

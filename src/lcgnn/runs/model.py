@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lcgnn.assessment.trust import at_temperature
+from lcgnn.assessment.calibration import at_temperature
 from lcgnn.compute.tensor_files import read_tensors, write_tensors
 from lcgnn.errors import ConfigError, DataError, LCGNNError, OutputError
 from lcgnn.graph import Graph

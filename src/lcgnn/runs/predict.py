@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lcgnn.assessment.evaluation import ClassCount, class_counts
 from lcgnn.errors import ConfigError, DataError, OutputError
-from lcgnn.graph import Split
+from lcgnn.graph import Graph, Split
 from lcgnn.runs.artifacts import PREDICTIONS, save_predictions
 from lcgnn.runs.model import TrainedModel
 from lcgnn.runs.run import MODEL_FILE
@@ -105,11 +105,16 @@ def predict(
         notes = (*notes, f"{source.name} has changed since the model was trained; the model is used as it is.")
     if trained_on_it:
         loaded = replace(loaded, split=_split(first, loaded))
-    total = np.zeros((loaded.graph.num_nodes, len(first.class_names)), dtype=np.float32)
-    for item in models:
-        total += item.label_distribution(loaded.graph, device)
+    return Prediction(loaded, mean_distribution(models, loaded.graph, device), models, trained_on_it, notes)
+
+
+def mean_distribution(models: Sequence[TrainedModel], graph: Graph, device: str = "auto") -> NDArray[np.float32]:
+    """(N, C) the mean of what the models say of a graph."""
+    total = np.zeros((graph.num_nodes, len(models[0].class_names)), dtype=np.float32)
+    for model in models:
+        total += model.label_distribution(graph, device)
     total /= len(models)
-    return Prediction(loaded, total, models, trained_on_it, notes)
+    return total
 
 
 def check_output(path: Path, reads: Iterable[Path | str] = ()) -> None:

@@ -10,8 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
+from lcgnn.assessment.calibration import at_temperature
 from lcgnn.assessment.evaluation import class_counts
-from lcgnn.assessment.trust import at_temperature
 from lcgnn.errors import OutputError
 from lcgnn.files import read_json, write_json
 from lcgnn.graph import Graph, Split

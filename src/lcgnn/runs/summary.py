@@ -5,16 +5,20 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Sequence
+from pathlib import Path
 
-from lcgnn.assessment.evaluation import PairedDifference
+from lcgnn.assessment.evaluation import ClassCount, PairedDifference
 from lcgnn.assessment.evaluation import Summary as OverSeeds
 from lcgnn.assessment.trust import Assessment
 from lcgnn.runs.records import Answers, Communication, Record, StageSummary, Summary
 from lcgnn.runs.reported import Reported, paper_results
+from lcgnn.runs.seeds import Together
 from lcgnn.runs.session import Session
 
 # A loss of more than this by label consistency is no chance.
 _COLLAPSE = -0.1
+# If so large a share of so many nodes or more is predicted to be of one class, that is worth a word.
+_NEARLY_ALL, _ENOUGH_NODES = 0.98, 20
 
 
 def summarize(
@@ -22,8 +26,17 @@ def summarize(
     records: Sequence[Record],
     assessment: Assessment | None = None,
     communication: Communication | None = None,
+    together: Together | None = None,
 ) -> Summary:
-    """All results of a session, every stage beside what the paper reports for it."""
+    """All results of a session, every stage beside what the paper reports for it.
+
+    Args:
+        session: What was done.
+        records: One a seed.
+        assessment: How far to trust the predictions, where that was estimated.
+        communication: Of ranks that trained together.
+        together: What several seeds predict together, where they do.
+    """
     records = sorted(records, key=lambda record: record.seed)
     stages = tuple(_stage(session, position, records) for position in range(len(records[0].stages)))
     configuration = session.configuration
@@ -38,8 +51,8 @@ def summarize(
         folder=str(session.folder),
         lcgnn=configuration.lcgnn,
         answers=Answers(
-            predictions=tuple(map(str, session.predictions)),
-            classes=records[0].class_counts or (),
+            predictions=tuple(map(str, _predictions(session, together))),
+            classes=(records[0].class_counts or ()) if together is None else together.classes,
             notes=session.notes,
         ),
         expected=assessment,
@@ -51,10 +64,14 @@ def summarize(
 def words(summary: Summary, *, can_predict: bool) -> tuple[str, ...]:
     """What a summary comes to in sentences: what label consistency brought, how far to trust it, where it is."""
     sentences = [*difference_in_words(summary)]
+    classes = () if summary.answers is None else summary.answers.classes
     if summary.expected is not None:
-        sentences += summary.expected.sentences()
+        sentences += summary.expected.sentences(classes)
+    sentences += _one_sidedness_in_words(classes)
+    if summary.expected is None:
+        sentences.append("Probabilities are as the model gives them, not calibrated: no accuracy was estimated.")
     if summary.answers is not None:
-        sentences.append(f"Predictions: {summary.answers.predictions[0]}")
+        sentences.append(_place_in_words(summary, summary.answers))
     if can_predict:
         command = f"lcgnn predict {shlex.quote(summary.folder)} GRAPH --out predictions.csv"
         sentences.append(f"For new nodes, or another graph: {command}")
@@ -80,6 +97,34 @@ def difference_in_words(summary: Summary) -> list[str]:
             "give it more --base-epochs or a higher learning rate."
         )
     return sentences
+
+
+def _one_sidedness_in_words(classes: Sequence[ClassCount]) -> list[str]:
+    """That nearly all nodes are predicted to be of one class, if the given labels are of several."""
+    total = sum(item.predicted for item in classes)
+    if total < _ENOUGH_NODES or sum(item.given > 0 for item in classes) < 2:
+        return []
+    first = max(classes, key=lambda item: item.predicted)
+    if first.predicted < _NEARLY_ALL * total:
+        return []
+    given = sum(item.given for item in classes)
+    return [
+        f"{first.predicted:,} of {total:,} predicted labels are {first.name!r}, as are {first.given:,} of "
+        f"{given:,} given ones: the method hardly tells the classes apart. Try another method (lc-gcn, mlp, lp), "
+        "other features, or more labels of the other classes."
+    ]
+
+
+def _place_in_words(summary: Summary, answers: Answers) -> str:
+    """Where the answer is."""
+    seeds = len(summary.seeds)
+    what = f"Predictions (mean of {seeds} seeds)" if len(answers.predictions) > seeds else "Predictions"
+    return f"{what}: {answers.predictions[0]}"
+
+
+def _predictions(session: Session, together: Together | None) -> tuple[Path, ...]:
+    """The files, that with the answer first."""
+    return session.predictions if together is None else (together.path, *session.predictions)
 
 
 def _difference(stages: Sequence[StageSummary]) -> PairedDifference | None:

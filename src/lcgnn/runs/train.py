@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from lcgnn.runs.model import TrainedModel
 from lcgnn.runs.predict import Prediction, load_models, predict
 from lcgnn.runs.records import Record, Summary
 from lcgnn.runs.run import Manner
+from lcgnn.runs.seeds import write_together
 from lcgnn.runs.session import Session, plan
 from lcgnn.runs.spec import SplitKind, SplitSpec
 from lcgnn.runs.summary import summarize, words
@@ -65,8 +67,12 @@ class Training:
 
     @property
     def predictions(self) -> tuple[Path, ...]:
-        """The files with a label and its probability for every node, one a seed."""
-        return self.session.predictions
+        """The files with a label and its probability for every node: the answer first, then those of each seed.
+
+        The answer of several seeds is their mean; of one seed it is its own, the only file.
+        """
+        answers = self.summary.answers
+        return self.session.predictions if answers is None else tuple(map(Path, answers.predictions))
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -164,12 +170,14 @@ def _carry_out(session: Session, watcher: Watcher, crew: Any) -> Training:
     temperature = 1.0 if assessment is None else assessment.calibration.temperature
     labels = [f"seed {run.spec.seed}" for run in session.runs]
     records: list[Record] = []
+    started = time.perf_counter()
     with temporary_board(len(labels)) as board, watcher.working(board, labels, "runs"):
         for _, record in session.results(board, temperature):
             records.append(record)
             watcher.trained(record)
+    watcher.trained_all(records, time.perf_counter() - started)
     communication = None if crew is None else crew.communication()
-    summary = summarize(session, records, assessment, communication)
+    summary = summarize(session, records, assessment, communication, write_together(session))
     write_json(session.folder / "summary.json", summary.to_json())
     return Training(session, summary, tuple(sorted(records, key=lambda record: record.seed)))
 
@@ -181,10 +189,11 @@ def _assessed(session: Session, watcher: Watcher) -> Assessment | None:
         return None
     labels = [f"fold {number + 1}" for number in range(folds.used)]
     done = []
+    started = time.perf_counter()
     with temporary_board(len(labels)) as board, watcher.working(board, labels, "folds"):
         for _, result in folds.results(board):
             done.append(result)
-    watcher.trained_folds(done)
+    watcher.trained_folds(done, time.perf_counter() - started)
     return folds.assess(done)
 
 

@@ -33,8 +33,11 @@ class Watcher:
         del board, labels, what
         yield
 
-    def trained_folds(self, records: Sequence[FoldRecord]) -> None:
-        """All folds of the cross-validation are done."""
+    def trained_folds(self, records: Sequence[FoldRecord], seconds: float) -> None:
+        """All folds of the cross-validation are done, so many seconds by the clock after they began."""
 
     def trained(self, record: Record) -> None:
         """A run is done."""
+
+    def trained_all(self, records: Sequence[Record], seconds: float) -> None:
+        """All runs are done, so many seconds by the clock after they began."""

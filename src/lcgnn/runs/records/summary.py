@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from lcgnn.assessment.calibration import Calibration
 from lcgnn.assessment.evaluation import ClassCount, PairedDifference
-from lcgnn.assessment.trust import Assessment, Calibration, Expected
+from lcgnn.assessment.trust import Assessment, Expected, Majority
 from lcgnn.runs.fields import (
     Fields,
     Place,
@@ -66,7 +67,7 @@ class Answers:
     """What there is to say of a graph of the user's own.
 
     Args:
-        predictions: Paths of the files, one a seed.
+        predictions: Paths of the files: the mean of several seeds first, then one a seed.
         classes: Given and predicted labels of each class.
         notes: What was noticed about the graph and its labels.
     """
@@ -169,7 +170,8 @@ class Summary:
         if self.answers is not None:
             content |= self.answers.to_json()
         if self.expected is not None:
-            content["expected"] = self.expected.to_json()
+            classes = () if self.answers is None else self.answers.classes
+            content["expected"] = self.expected.to_json(classes)
         if self.difference is not None:
             content["difference"] = _without_nan(dataclasses.asdict(self.difference))
         if self.communication is not None:
@@ -191,7 +193,7 @@ class Summary:
                 folder=fields.read("folder", text),
                 lcgnn=fields.read("lcgnn", text),
                 answers=_answers(fields) if "predictions" in fields else None,
-                expected=fields.find("expected", _assessment),
+                expected=fields.find("expected", read_assessment),
                 difference=fields.find("difference", _difference),
                 communication=fields.find("communication", _communication),
             )
@@ -274,7 +276,14 @@ def _calibration(content: Any, place: Place) -> Calibration:
         return Calibration(temperature, fields.read("error_before", number), fields.read("error_after", number))
 
 
-def _assessment(content: Any, place: Place) -> Assessment:
+def _majority(content: Any, place: Place) -> Majority:
+    with fields_of(content, place) as fields:
+        label, accuracy = fields.read("label", count), fields.read("accuracy", share)
+        return Majority(label, accuracy, fields.read("low", number), fields.read("high", number))
+
+
+def read_assessment(content: Any, place: Place) -> Assessment:
+    """What an assessment was written as."""
     with fields_of(content, place) as fields:
         # The words follow from the rest.
         fields.read("words", list_of(text))
@@ -284,8 +293,9 @@ def _assessment(content: Any, place: Place) -> Assessment:
             given=fields.read("given", count),
             overall=fields.read("overall", _expected),
             by_class=fields.read("by_class", list_of(nullable(_expected))),
-            untested=fields.read("untested", count),
+            untested=fields.read("untested", list_of(count)),
             calibration=fields.read("calibration", _calibration),
+            majority=fields.read("majority", _majority),
         )
 
 
