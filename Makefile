@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
-# How lines are counted: Python 3.12 and later do it themselves, at nearly no cost.
+# How lines are counted: from Python 3.12 on by the interpreter itself.
 CORE = $(shell $(BIN)/python -c 'import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")')
 
 .PHONY: demo test lint results benchmark clean
@@ -17,7 +17,7 @@ demo: $(VENV)/installed
 
 test: $(VENV)/installed-dev lint
 	@command -v chromium > /dev/null || echo '*** NO CHROMIUM: the tests of the report page are skipped (Debian: apt-get install chromium) ***'
-	OMP_NUM_THREADS=1 COVERAGE_CORE=$(CORE) $(BIN)/pytest -n $(WORKERS) --cov
+	OMP_NUM_THREADS=1 COVERAGE_CORE=$(CORE) $(BIN)/pytest -n $(WORKERS) --cov=lcgnn
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
