@@ -52,8 +52,9 @@ def write_tables(reproduction: Reproduction) -> Iterator[tuple[Path, str]]:
 
 def check_tables(reproduction: Reproduction) -> None:
     """Refuse to begin where a file of somebody else's is in a table's place."""
-    for item in (*reproduction.statistics, *reproduction.experiments):
-        TABLE.check(reproduction.results / f"{item.name}.md")
+    names = [item.name for item in reproduction.statistics] + [item.name for item in reproduction.experiments]
+    for name in names:
+        TABLE.check(reproduction.results / f"{name}.md")
 
 
 def _written(kind: OutputKind, path: Path, markdown: str) -> Path:
