@@ -28,7 +28,9 @@ def test_every_format_is_read_in_one_place() -> None:
     for path in sorted(set(ROOT.rglob("*.py")) - set((ROOT / "benchmarks").rglob("*.py"))):
         place = path.relative_to(ROOT).as_posix()
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+            if not isinstance(node, ast.Call):
+                continue
+            called = ast.unparse(node.func)
             if ONLY.get(called, place) != place:
                 found.append(f"{place}, line {node.lineno}: {called} is for {ONLY[called]}")
     assert not found
