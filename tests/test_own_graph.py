@@ -77,7 +77,8 @@ def test_what_to_expect_is_said_in_numbers_and_words(trained: tuple[Path, dict[s
     assert expected["words"][0].startswith("Of 100 predicted labels about")
     assert [found["labels"] for found in expected["by_class"]] == [10, 10, 10]
     stored = TrainedModel.load(folder / "run" / "seed-0" / "model.safetensors").temperature
-    assert stored == expected["calibration"]["temperature"] != 1
+    # 30 labels may take confidence away, but add none.
+    assert stored == expected["calibration"]["temperature"] >= 1
 
 
 def test_without_an_estimate_nothing_is_calibrated(trained: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
