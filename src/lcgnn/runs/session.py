@@ -68,7 +68,7 @@ class Session:
     @property
     def predictions(self) -> tuple[Path, ...]:
         """The files with the predictions, one a seed."""
-        name = f"predictions.{self.manner.prediction_format}"
+        name = self.manner.predictions_file
         return tuple(self.folder / f"seed-{run.spec.seed}" / name for run in self.runs)
 
     @property
