@@ -16,6 +16,7 @@ ROOMS = (
     "extras",
     "files",
     "outputs",
+    "claims",
     "limits",
     "csr",
     "graph",

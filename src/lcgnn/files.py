@@ -196,6 +196,18 @@ def _is_alive(process: int) -> bool:
     return True
 
 
+def sha256_of(path: Path) -> str | None:
+    """The checksum of a file's content; None if it cannot be read."""
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb") as file:
+            while block := file.read(2**20):
+                digest.update(block)
+    except OSError:
+        return None
+    return digest.hexdigest()
+
+
 def write_json(path: Path, content: Any) -> None:
     """Write an object as readable JSON, atomically."""
     with written_atomically(path) as temporary:

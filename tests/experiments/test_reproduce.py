@@ -1,5 +1,6 @@
 """A small study through the real command, with real worker processes."""
 
+import dataclasses
 import json
 import os
 import re
@@ -12,6 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from lcgnn.experiments.reproduce import Reproduction
+from lcgnn.experiments.store import Store, read_pack
+from lcgnn.experiments.study import run_missing
+from lcgnn.report.markdown import write_tables
+from lcgnn.runs.board import Board
+from lcgnn.runs.run import Run
+from lcgnn.runs.spec import RunSpec
+from lcgnn.sources.in_python import Given
 
 STUDY = """
 title = "A small study"
@@ -143,6 +153,33 @@ def test_two_runners_on_one_folder_do_not_disturb_each_other(folder: Path) -> No
     alone = reproduce(folder, "--records", "runs/alone", "--results", "alone")
     assert alone.returncode == 0, alone.stderr
     assert (folder / "alone" / "study.md").read_text() == (folder / "results" / "study.md").read_text()
+
+
+def test_runners_with_records_of_their_own_do_not_drop_each_other_s_from_the_pack(folder: Path) -> None:
+    assert reproduce(folder, "--only", "lp", "--records", "first").returncode == 0
+    # This one has read the pack before the other one adds to it.
+    reproduction = Reproduction.of([str(folder / "study.toml")], None, [], folder / "second", folder / "empty")
+    reproduction = dataclasses.replace(reproduction, results=folder / "results")
+    made = read_pack(folder / "results" / "study.jsonl")
+    other = dataclasses.replace(made[0], run="other", seed=made[0].seed + 1)
+    reproduction.store.add(other)
+    assert [path.name for path, _ in write_tables(reproduction)] == ["study.md"]
+    assert {record.run for record in read_pack(folder / "results" / "study.jsonl")} == {made[0].run, "other"}
+
+
+def test_two_runners_share_the_runs_between_them(tmp_path: Path, small_graph: Callable[..., Any]) -> None:
+    source = Given.of(*small_graph())
+    runs = [Run(RunSpec(source, "lp", seed), source.load()) for seed in range(4)]
+    store = Store(tmp_path)
+    other = [store.claim(run.identity) for run in runs[:2]]
+    done = run_missing(runs, store, Board(tmp_path / "board", 4), workers=1)
+    assert [position for position, _ in (next(done), next(done))] == [2, 3]
+    assert store.find(runs[0].identity) is None
+    for claim in other:
+        assert claim is not None
+        claim.give_back()
+    assert [position for position, _ in done] == [0, 1]
+    assert not list((tmp_path / "unfinished").glob("*.claim"))
 
 
 def test_killing_the_runner_loses_only_what_was_under_way(folder: Path, wait_until: Callable[..., Any]) -> None:

@@ -72,6 +72,28 @@ def test_training_that_diverges_ends_all_ranks_and_one_says_why(trained: Path, t
     assert "Traceback" not in "".join(errors)
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="finds processes through /proc")
+def test_ranks_end_with_their_torchrun(trained: Path, tmp_path: Path, free_ports, wait_until):
+    (port,) = free_ports(1)
+    command = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--nproc-per-node=2",
+        f"--master-port={port}",
+        *TRAIN,
+    ]
+    command += [str(trained / "parts-2"), "--set", "epochs=1000000", "--out", str(tmp_path / "run")]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "LCGNN_CHECKPOINT_SECONDS": "0"}
+    launcher = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL, start_new_session=True)
+    wait_until((tmp_path / "run" / "seed-0" / "checkpoint.safetensors").exists)
+    ranks = [process_of_rank(launcher.pid, rank) for rank in range(2)]
+    launcher.kill()
+    launcher.wait()
+    assert all(ranks)
+    assert wait_until(lambda: not any(Path(f"/proc/{rank}").exists() for rank in ranks))
+
+
 def test_a_rank_that_reaches_nobody_ends_with_one_line_within_the_time_out(trained: Path, run_rank):
     process = run_rank(1, 2, [*TRAIN, str(trained / "parts-2")], LCGNN_RANK_TIMEOUT="1")
     _, error = process.communicate(timeout=60)

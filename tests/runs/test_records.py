@@ -60,6 +60,7 @@ RECORD = Record(
     class_counts=(ClassCount("red", 2, 3), ClassCount("blue", 1, 0)),
     source={"folder": "mine", "columns": {"id": "name"}},
     temperature=1.25,
+    artifacts={"metrics.csv": "ab12"},
 )
 FOLD = FoldRecord("abc", 1, (4, 7), ((0.25, 0.75), (1.0, 0.0)), 0.5)
 USED = UsedSplit(SplitSpec(labels_per_class=5, validation=0.1), "public", "ghi")
@@ -91,7 +92,7 @@ OPTIONAL = {
     *("tables", "class_counts", "classes", "temperature", "validation"),
     *("calibration_error", "confusion", "fifths", "curve"),
     *("lcgnn", "torch", "numpy", "numba", "python", "machine", "commit", "finished"),
-    *("expected", "difference", "communication"),
+    *("expected", "difference", "communication", "artifacts", "metrics.csv"),
 }
 # Objects that are passed on as they are.
 OPAQUE = {"settings", "tables"}
@@ -332,6 +333,7 @@ def records(draw: st.DrawFn) -> Record:
         class_counts=draw(st.none() | st.lists(counts, max_size=2).map(tuple)),
         source=draw(st.none() | objects),
         temperature=draw(st.none() | st.floats(0.05, 20)),
+        artifacts=draw(st.none() | st.dictionaries(texts, texts, max_size=2)),
     )
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+from errno import ENOSPC
 from typing import Annotated, NoReturn
 
 import typer
 
-from lcgnn.compute.placement.launch import is_launched, silence_torch
+from lcgnn.cli.ending import interruptible, shown_to_the_end
+from lcgnn.compute.placement.launch import end_with_parent, is_launched, is_of_torchrun, silence_torch
 from lcgnn.errors import LCGNNError
+from lcgnn.files import SPACE_HINT
 
 app = typer.Typer(
     name="lcgnn",
@@ -26,16 +29,24 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line and turn every expected error into one line and exit code 2."""
+    if is_of_torchrun():
+        end_with_parent()
     # torch asks for large memory pages only where this is set; it looks when it first allocates something large.
     os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
     if is_launched():
         silence_torch()
     try:
-        app()
+        with interruptible(), shown_to_the_end():
+            app()
     except LCGNNError as error:
         if "--debug" in sys.argv:
             raise
         _fail(str(error))
+    except OSError as error:
+        if "--debug" in sys.argv:
+            raise
+        where = "" if error.filename is None else f"{error.filename}: "
+        _fail(f"{where}{error.strerror or error}. {SPACE_HINT if error.errno == ENOSPC else ''}".rstrip())
     except KeyboardInterrupt:
         raise SystemExit(130) from None
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from lcgnn.claims import Claim, try_claim
 from lcgnn.errors import OutputError
 from lcgnn.files import parse_json, read_json, write_json
 from lcgnn.outputs import OutputKind, beginning
@@ -73,6 +74,10 @@ class Store:
     def first_phase(self, identity: str) -> Path:
         """Where the state after a first phase is kept that several runs have in common."""
         return self.folder / "first_phases" / f"{identity}.safetensors"
+
+    def claim(self, identity: str) -> Claim | None:
+        """The right to do a run, or None if another process is doing it."""
+        return try_claim(self.folder / "unfinished" / f"{identity}.claim")
 
     def forget_first_phases(self) -> None:
         """Remove what was kept for runs to come."""

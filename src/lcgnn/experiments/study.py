@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +23,9 @@ from lcgnn.runs.run import ProgressCallback, Run
 from lcgnn.runs.runner import run_jobs, run_on_cluster
 from lcgnn.runs.spec import RunSpec
 from lcgnn.training.checkpoint import CheckpointFile
+
+# Seconds between two looks at a run that another process is doing.
+_LOOK_AGAIN = 0.5
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,7 @@ def run_missing(
     With a scheduler the processes are those of a Dask cluster, which need not see the store's folder.
     """
     if scheduler is None:
-        yield from run_jobs(partial(_carry_out, store.folder, device), runs, board, workers=workers)
+        yield from _run_here(runs, store, board, workers, device)
         return
     # A worker reads the graph itself: it may be far away.
     specs = [run.spec for run in runs]
@@ -81,6 +85,23 @@ def run_missing(
         yield position, record
 
 
+def _run_here(
+    runs: Sequence[Run], store: Store, board: Board, workers: int, device: str
+) -> Iterator[tuple[int, Record]]:
+    """Do the runs that nobody else is doing; after these, get the records of the others, or do what is left."""
+    elsewhere = []
+    carry_out = partial(_carry_out_unless_claimed, store.folder, device)
+    for position, record in run_jobs(carry_out, runs, board, workers=workers):
+        if record is None:
+            elsewhere.append(position)
+        else:
+            yield position, record
+    if elsewhere:
+        left = [runs[position] for position in elsewhere]
+        carry_out_last = partial(_carry_out, store.folder, device)
+        yield from run_jobs(carry_out_last, left, board, workers=min(workers, len(left)), positions=elsewhere)
+
+
 def _carry_out_elsewhere(device: str, spec: RunSpec) -> Record:
     folder = temporary_folder("cluster")
     try:
@@ -89,8 +110,23 @@ def _carry_out_elsewhere(device: str, spec: RunSpec) -> Record:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _carry_out_unless_claimed(folder: Path, device: str, run: Run, progress: ProgressCallback) -> Record | None:
+    """The run's record, or None where another process is at it."""
+    store = Store(folder)
+    claim = store.claim(run.identity)
+    if claim is None:
+        return store.find(run.identity)
+    try:
+        return keep_record(run, store, device=device, progress=progress)
+    finally:
+        claim.give_back()
+
+
 def _carry_out(folder: Path, device: str, run: Run, progress: ProgressCallback) -> Record:
-    return keep_record(run, Store(folder), device=device, progress=progress)
+    """The run's record, waiting for the process that is at it, and doing the run if that one leaves it."""
+    while (record := _carry_out_unless_claimed(folder, device, run, progress)) is None:
+        time.sleep(_LOOK_AGAIN)
+    return record
 
 
 def keep_record(

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lcgnn.assessment.evaluation import PairedDifference
+from lcgnn.claims import claimed
 from lcgnn.experiments.reproduce import Reproduction
 from lcgnn.experiments.spec import Experiment
 from lcgnn.experiments.statistics import Statistics
-from lcgnn.experiments.store import write_pack
+from lcgnn.experiments.store import PACK, read_pack, write_pack
 from lcgnn.experiments.study import gather, records_of
 from lcgnn.outputs import OutputKind, beginning
 from lcgnn.report.page import Report
@@ -41,20 +42,25 @@ def write_tables(reproduction: Reproduction) -> Iterator[tuple[Path, str]]:
             yield _written(TABLE, reproduction.results / f"{item.name}.md", markdown), markdown
     records = reproduction.store.all()
     for experiment in reproduction.experiments:
-        own = records_of(experiment, records)
-        if not own:
+        path = reproduction.results / f"{experiment.name}.md"
+        if not records_of(experiment, records):
             continue
-        markdown = experiment_markdown(experiment, gather(experiment, own))
-        path = _written(TABLE, reproduction.results / f"{experiment.name}.md", markdown)
-        write_pack(path.with_suffix(".jsonl"), own)
+        # Another process may have packed records that this one has not.
+        with claimed(path.with_name(f".{experiment.name}.claim")):
+            pack = path.with_suffix(".jsonl")
+            own = records_of(experiment, [*(read_pack(pack) if pack.exists() else []), *records])
+            markdown = experiment_markdown(experiment, gather(experiment, own))
+            _written(TABLE, path, markdown)
+            write_pack(pack, own)
         yield path, markdown
 
 
 def check_tables(reproduction: Reproduction) -> None:
     """Refuse to begin where a file of somebody else's is in a table's place."""
-    names = [item.name for item in reproduction.statistics] + [item.name for item in reproduction.experiments]
-    for name in names:
+    counted = [item.name for item in reproduction.statistics]
+    for name in [*counted, *(item.name for item in reproduction.experiments)]:
         TABLE.check(reproduction.results / f"{name}.md")
+        PACK.check(reproduction.results / f"{name}.jsonl")
 
 
 def _written(kind: OutputKind, path: Path, markdown: str) -> Path:

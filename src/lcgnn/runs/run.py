@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,8 +12,8 @@ from typing import TypeAlias
 
 from lcgnn.assessment.calibration import at_temperature
 from lcgnn.assessment.evaluation import class_counts
-from lcgnn.errors import OutputError
-from lcgnn.files import read_json, write_json
+from lcgnn.errors import LCGNNError, OutputError
+from lcgnn.files import read_json, sha256_of, write_json
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Context, Fit, Method
 from lcgnn.runs.artifacts import PredictionFormat, save_metrics, save_predictions
@@ -26,8 +26,9 @@ from lcgnn.sources.loaded import Loaded
 from lcgnn.training.checkpoint import CheckpointFile
 from lcgnn.training.loop import Progress
 
-# The model of a run, in the run's folder.
+# The model of a run and its curves, in the run's folder.
 MODEL_FILE = "model.safetensors"
+METRICS_FILE = "metrics.csv"
 
 ProgressCallback: TypeAlias = Callable[[Progress], None]
 
@@ -142,6 +143,11 @@ class Manner:
     parts: int = 1
     fit: FitRun = Run.fit
 
+    @property
+    def predictions_file(self) -> str:
+        """The name of the file with the predictions."""
+        return f"predictions.{self.prediction_format}"
+
 
 def execute(
     run: Run, folder: Path, manner: Manner | None = None, progress: ProgressCallback | None = None
@@ -149,24 +155,58 @@ def execute(
     """Carry out a run in a folder of its own and return its record; one that has its record is not repeated.
 
     The folder gets ``result.json``, ``metrics.csv``, ``model.safetensors`` and ``predictions.csv`` (or
-    ``.parquet``), with the probabilities at the temperature. The result is written last: if it is there, so is the
-    rest.
+    ``.parquet``), with the probabilities at the temperature. The result is written last, with the checksums of
+    the rest; what is missing or altered is made again, by the model if that is enough.
     """
     manner = manner or Manner()
     finished = finished_record(folder / "result.json", run.identity)
     if finished and (finished.temperature or 1.0) == manner.temperature:
-        return finished
+        whole = _made_whole(finished, run, folder, manner)
+        if whole is not None:
+            return whole
     checkpoint = run.checkpoint(folder / "checkpoint.safetensors")
     fit = manner.fit(run, Context(manner.device, checkpoint, progress=progress, parts=manner.parts))
     answer = at_temperature(fit.label_distribution, manner.temperature)
     counts = class_counts(fit.label_distribution, run.graph, run.split.train)
     record = dataclasses.replace(run.measured(fit), temperature=manner.temperature, class_counts=counts)
     run.model(fit, manner.temperature).save(folder / MODEL_FILE)
-    save_metrics(folder / "metrics.csv", fit)
-    save_predictions(folder / f"predictions.{manner.prediction_format}", answer, run.graph, run.split)
-    write_json(folder / "result.json", record.to_json())
+    save_metrics(folder / METRICS_FILE, fit)
+    save_predictions(folder / manner.predictions_file, answer, run.graph, run.split)
+    record = _recorded(record, folder, (MODEL_FILE, METRICS_FILE, manner.predictions_file))
     checkpoint.delete()
     return record
+
+
+def _recorded(record: Record, folder: Path, names: Iterable[str]) -> Record:
+    """Write the record with the checksums of these files, and return it."""
+    artifacts = {name: checksum for name in names if (checksum := sha256_of(folder / name)) is not None}
+    record = dataclasses.replace(record, artifacts=artifacts)
+    write_json(folder / "result.json", record.to_json())
+    return record
+
+
+def _made_whole(record: Record, run: Run, folder: Path, manner: Manner) -> Record | None:
+    """The record of a finished run once its files are there as it has them; None if that takes a fit."""
+    kept = {name for name in (MODEL_FILE, METRICS_FILE, manner.predictions_file) if _is_kept(record, folder, name)}
+    if not {MODEL_FILE, METRICS_FILE} <= kept:
+        return None
+    if manner.predictions_file in kept:
+        return record
+    if manner.parts > 1 or manner.fit is not Run.fit or not run.method.inductive:
+        return None
+    try:
+        answer = TrainedModel.load(folder / MODEL_FILE).label_distribution(run.graph, manner.device)
+    except LCGNNError:
+        return None
+    save_predictions(folder / manner.predictions_file, answer, run.graph, run.split)
+    others = {name for name in record.artifacts or () if _is_kept(record, folder, name)}
+    return _recorded(record, folder, sorted({*kept, *others, manner.predictions_file}))
+
+
+def _is_kept(record: Record, folder: Path, name: str) -> bool:
+    """Whether a file is as the record has it; of a record without checksums, whether it is there."""
+    found = sha256_of(folder / name)
+    return found is not None and (record.artifacts is None or record.artifacts.get(name) == found)
 
 
 def finished_record(path: Path, identity: str) -> Record | None:

@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from pickle import PicklingError
 from typing import TypeVar
 
 import torch
@@ -14,6 +15,7 @@ from joblib.externals.loky import get_reusable_executor
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from lcgnn.compute import kernels
+from lcgnn.compute.placement.launch import end_with_parent
 from lcgnn.errors import ConfigError, OutputError
 from lcgnn.extras import need
 from lcgnn.runs.board import Board
@@ -35,21 +37,28 @@ def available_cores() -> int:
 
 
 def run_jobs(
-    carry_out: CarryOut[Job, Result], jobs: Sequence[Job], board: Board, *, workers: int
+    carry_out: CarryOut[Job, Result],
+    jobs: Sequence[Job],
+    board: Board,
+    *,
+    workers: int,
+    positions: Sequence[int] | None = None,
 ) -> Iterator[tuple[int, Result]]:
     """Call ``carry_out(job, progress)`` for every job and yield (position, result) as they finish.
+
+    Positions are those of the jobs, or what is given; they are the slots of the board, too.
 
     With one worker everything happens in this process. A worker that is killed takes the jobs under way with it;
     they are begun again, and OutputError is raised if that happens several times with nothing finished between.
     Closing the iterator, or an interrupt, ends the workers; their runs can be continued.
     """
+    left = dict(zip(range(len(jobs)) if positions is None else positions, jobs, strict=True))
     if workers <= 1:
         torch.set_num_threads(1)
-        for position, job in enumerate(jobs):
+        for position, job in left.items():
             yield _carry_out(carry_out, position, job, board)
         return
     kernels.ready()
-    left = dict(enumerate(jobs))
     losses = 0
     while left:
         try:
@@ -77,6 +86,12 @@ def _over_workers(
     try:
         yield from parallel(tasks)
         finished = True
+    except (OSError, PicklingError) as error:
+        # Large arrays reach the workers through files, which joblib keeps in shared memory where it can.
+        raise OutputError(
+            f"The workers cannot be given their work ({error}). If the shared memory is full, set "
+            "JOBLIB_TEMP_FOLDER to a folder with space, or use --workers 1."
+        ) from error
     finally:
         if not finished:
             get_reusable_executor().shutdown(wait=False, kill_workers=True)
@@ -123,6 +138,7 @@ def _carry_out_in_worker(
 ) -> tuple[int, Result]:
     # Ctrl-C reaches the whole process group; the parent decides what becomes of the workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent()
     torch.set_num_threads(1)
     return _carry_out(carry_out, position, job, Board(board))
 

@@ -68,16 +68,13 @@ class Session:
     @property
     def predictions(self) -> tuple[Path, ...]:
         """The files with the predictions, one a seed."""
-        return tuple(self.folder / f"seed-{run.spec.seed}" / self._prediction_name for run in self.runs)
+        name = self.manner.predictions_file
+        return tuple(self.folder / f"seed-{run.spec.seed}" / name for run in self.runs)
 
     @property
     def mean_prediction(self) -> Path:
         """The file with the mean of what several seeds predict."""
-        return self.folder / self._prediction_name
-
-    @property
-    def _prediction_name(self) -> str:
-        return f"predictions.{self.manner.prediction_format}"
+        return self.folder / self.manner.predictions_file
 
     @property
     def can_predict(self) -> bool:

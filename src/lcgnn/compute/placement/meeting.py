@@ -13,6 +13,7 @@ import torch.distributed as dist
 from torch.distributed.distributed_c10d import PrefixStore
 from torch.distributed.rendezvous import rendezvous
 
+from lcgnn.compute.placement.launch import job
 from lcgnn.errors import ConfigError, RankError
 
 # Seconds that a rank waits for the others, at the start and at every exchange.
@@ -42,12 +43,13 @@ def meet(rank: int, size: int, backend: str) -> None:
 
 
 def _fresh_store(rank: int, size: int) -> PrefixStore:
-    """Where the ranks leave their addresses for each other: not where those of a former attempt still are.
+    """Where the ranks leave their addresses for each other: not where those of a former attempt or job still are.
 
-    torchrun keeps its store when it starts the ranks again, and torch would find the addresses of dead ones.
+    torchrun keeps its store when it starts the ranks again, and torch would find the addresses of dead ones; ranks
+    that have outlived their torchrun would find the store of the next one at the same port.
     """
     store, _, _ = next(rendezvous("env://", rank, size, timeout=timedelta(seconds=TIMEOUT)))
-    return PrefixStore(f"lcgnn/{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)
+    return PrefixStore(f"lcgnn/{job()}", store)
 
 
 def reason(error: Exception) -> str:

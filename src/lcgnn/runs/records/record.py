@@ -131,6 +131,8 @@ class Record:
         class_counts: Given and predicted labels, of a user's own graph.
         source: Where the graph comes from, if it is not a benchmark.
         temperature: Of the probabilities that were written; None where none were.
+        artifacts: SHA-256 of every file that was written beside the record, by name; None in older records, and
+            where nothing was.
     """
 
     run: str
@@ -147,6 +149,7 @@ class Record:
     class_counts: tuple[ClassCount, ...] | None = None
     source: Mapping[str, Any] | None = None
     temperature: float | None = None
+    artifacts: Mapping[str, str] | None = None
 
     @property
     def last(self) -> StageRecord:
@@ -182,6 +185,7 @@ class Record:
             "stages": [stage.to_json() for stage in self.stages],
             "environment": self.environment.to_json(),
             "temperature": self.temperature,
+            "artifacts": None if self.artifacts is None else dict(self.artifacts),
         }
         return {name: value for name, value in content.items() if value is not None}
 
@@ -209,6 +213,7 @@ class Record:
                 class_counts=fields.find("class_counts", list_of(read_class_count)),
                 source=fields.find("tables", plain_object),
                 temperature=fields.find("temperature", positive),
+                artifacts=fields.find("artifacts", _artifacts),
             )
             _check_together(record, fields.place)
             return record
@@ -235,6 +240,10 @@ def _check_together(record: Record, place: Place) -> None:
         if stage.confusion and record.classes and len(stage.confusion) != len(record.classes):
             confusion = stages.to(position).to("confusion")
             raise confusion.error(f"has {len(stage.confusion)} rows for {len(record.classes)} classes")
+
+
+def _artifacts(content: Any, place: Place) -> dict[str, str]:
+    return {name: text(value, place.to(name)) for name, value in plain_object(content, place).items()}
 
 
 def _stage(content: Any, place: Place) -> StageRecord:

@@ -1,0 +1,96 @@
+"""How a command ends that is killed or interrupted, or whose output goes nowhere."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lcgnn.sources.examples import write_example
+
+LCGNN = [sys.executable, "-m", "lcgnn"]
+LONG = ["train", "g", "--no-estimate", "--seeds", "2", "--workers", "2", "--epochs", "10000000", "--out", "run"]
+
+linux = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="finds processes through /proc")
+
+
+def children_of(parent: int) -> list[int]:
+    """The processes below one, of which those that a worker is made of run Python."""
+    folder = Path(f"/proc/{parent}/task")
+    return [int(pid) for task in folder.glob("*/children") for pid in task.read_text().split()]
+
+
+def is_running(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def at_work(folder: Path, wait_until: Callable[..., Any]) -> subprocess.Popen[str]:
+    """A command whose two workers train."""
+    write_example(folder / "g")
+    process = subprocess.Popen(
+        [*LCGNN, *LONG],
+        cwd=folder,
+        env={**os.environ, "LCGNN_CHECKPOINT_SECONDS": "0"},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    for seed in (0, 1):
+        wait_until((folder / "run" / f"seed-{seed}" / "checkpoint.safetensors").exists)
+    return process
+
+
+@linux
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
+def test_workers_end_with_the_command_whatever_ended_it(
+    end: signal.Signals, tmp_path: Path, wait_until: Callable[..., Any]
+) -> None:
+    process = at_work(tmp_path, wait_until)
+    workers = children_of(process.pid)
+    assert len(workers) >= 2
+    os.kill(process.pid, end)
+    process.communicate(timeout=60)
+    deadline = time.monotonic() + 20
+    while any(map(is_running, workers)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not any(map(is_running, workers))
+
+
+@linux
+def test_three_interrupts_end_it_without_a_traceback(tmp_path: Path, wait_until: Callable[..., Any]) -> None:
+    process = at_work(tmp_path, wait_until)
+    for _ in range(3):
+        os.killpg(process.pid, signal.SIGINT)
+        time.sleep(0.05)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("arguments", [["methods"], ["--help"], ["--version"]])
+def test_output_that_does_not_fit_is_told_in_one_line(arguments: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*LCGNN, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60
+        )
+    assert done.returncode == 2
+    assert done.stderr == "lcgnn: Cannot write the output: No space left on device.\n"
+
+
+def test_a_reader_that_leaves_early_is_no_error_to_speak_of() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [*LCGNN, "methods"], stdout=writer, stderr=subprocess.PIPE, text=True, check=False, timeout=60
+    )
+    os.close(writer)
+    assert done.stderr == ""

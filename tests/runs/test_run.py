@@ -1,0 +1,113 @@
+"""What a finished run has written is checked by its checksums, and made again where it is missing or altered."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from lcgnn.files import read_json, sha256_of, write_json
+from lcgnn.methods import Context
+from lcgnn.runs.run import Manner, Run, execute
+from lcgnn.runs.spec import RunSpec
+from lcgnn.sources.in_python import Given
+
+SHORT = {"base_epochs": 3, "epochs": 3}
+
+
+@pytest.fixture
+def fits(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The methods that were fitted since the test began."""
+    counted: list[str] = []
+    fit = Run.fit
+
+    def counting(run: Run, context: Context) -> Any:
+        counted.append(run.spec.method)
+        return fit(run, context)
+
+    monkeypatch.setattr(Run, "fit", counting)
+    return counted
+
+
+@pytest.fixture
+def made(small_graph: Callable[..., Any]) -> Callable[..., Run]:
+    def make(method: str = "gcn", settings: Any = SHORT) -> Run:
+        source = Given.of(*small_graph())
+        return Run(RunSpec(source, method, 0, settings), source.load())
+
+    return make
+
+
+def carry_out(run: Run, folder: Path, prediction_format: Any = "csv") -> Any:
+    return execute(run, folder, Manner("cpu", prediction_format, fit=Run.fit))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "result.json"}
+
+
+def test_a_record_has_the_checksum_of_every_file(made: Callable[..., Run], tmp_path: Path) -> None:
+    record = carry_out(made(), tmp_path)
+    assert record.artifacts == {name: sha256_of(tmp_path / name) for name in contents(tmp_path)}
+    assert sorted(record.artifacts) == ["metrics.csv", "model.safetensors", "predictions.csv"]
+
+
+def test_a_finished_run_is_not_fitted_again(made: Callable[..., Run], tmp_path: Path, fits: list[str]) -> None:
+    first = carry_out(made(), tmp_path)
+    assert carry_out(made(), tmp_path) == first
+    assert len(fits) == 1
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_text("altered")])
+@pytest.mark.parametrize(
+    ("method", "name", "again"),
+    [
+        ("gcn", "predictions.csv", 0),
+        ("gcn", "metrics.csv", 1),
+        ("gcn", "model.safetensors", 1),
+        ("lp", "predictions.csv", 1),
+    ],
+)
+def test_a_file_that_is_missing_or_altered_is_made_again(
+    method: str,
+    name: str,
+    again: int,
+    damage: Callable[[Path], object],
+    made: Callable[..., Run],
+    tmp_path: Path,
+    fits: list[str],
+) -> None:
+    run = made(method, SHORT if method == "gcn" else {})
+    carry_out(run, tmp_path)
+    before = contents(tmp_path)
+    damage(tmp_path / name)
+    record = carry_out(run, tmp_path)
+    assert contents(tmp_path) == before
+    assert record.artifacts == {file: sha256_of(tmp_path / file) for file in before}
+    assert len(fits) == 1 + again
+
+
+def test_another_format_is_written_beside_without_training(
+    made: Callable[..., Run], tmp_path: Path, fits: list[str]
+) -> None:
+    carry_out(made(), tmp_path)
+    for _ in range(2):
+        record = carry_out(made(), tmp_path, "parquet")
+        assert pq.read_table(tmp_path / "predictions.parquet").num_rows == 240
+        assert {"predictions.csv", "predictions.parquet"} <= set(record.artifacts)
+    assert len(fits) == 1
+
+
+def test_a_record_without_checksums_counts_by_the_files_that_are_there(
+    made: Callable[..., Run], tmp_path: Path, fits: list[str]
+) -> None:
+    carry_out(made(), tmp_path)
+    content = read_json(tmp_path / "result.json")
+    del content["artifacts"]
+    write_json(tmp_path / "result.json", content)
+    carry_out(made(), tmp_path)
+    assert len(fits) == 1
+    (tmp_path / "model.safetensors").unlink()
+    carry_out(made(), tmp_path)
+    assert len(fits) == 2
