@@ -14,6 +14,7 @@ ROOT = Path(lcgnn.__file__).parent
 ROOMS = (
     "errors",
     "extras",
+    "limits",
     "files",
     "outputs",
     "claims",
