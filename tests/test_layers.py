@@ -14,10 +14,10 @@ ROOT = Path(lcgnn.__file__).parent
 ROOMS = (
     "errors",
     "extras",
+    "limits",
     "files",
     "outputs",
     "claims",
-    "limits",
     "csr",
     "graph",
     "consistency",

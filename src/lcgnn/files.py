@@ -118,6 +118,19 @@ def check_names(path: Path) -> None:
             )
 
 
+def check_disk(path: Path, needed: int) -> None:
+    """Refuse to write more bytes than the disk has room for."""
+    try:
+        free = shutil.disk_usage(_existing(path)).free
+    except OSError:
+        return
+    if needed > free:
+        raise OutputError(
+            f"{path} needs {needed / 1e9:,.1f} GB on disk at least, and {free / 1e9:,.1f} GB are free. Make it "
+            "smaller, or choose another folder."
+        )
+
+
 def _existing(path: Path) -> Path:
     """The nearest folder above that is there."""
     while True:

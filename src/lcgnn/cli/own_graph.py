@@ -62,7 +62,7 @@ def inspect(
     from lcgnn.sources.choice import source_of
 
     source = source_of(folder, columns)
-    path = plot or Path("runs") / f"{source.name}-inspect.png"
+    path = plot or Path("runs") / f"{source.name[:60]}-inspect.png"
     PLOT.check(path, [folder])
     with fetching(err) as progress:
         loaded = source.load_whole(progress)

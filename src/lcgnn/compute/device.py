@@ -13,7 +13,7 @@ def resolve_device(name: str = "auto") -> torch.device:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         device = torch.device(name)
-        torch.empty(0, device=device)
+        torch.zeros(1, device=device).item()  # The device "meta" has tensors, but no numbers in them.
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]
         raise ConfigError(f"Device {name!r} cannot be used here ({reason}). Try 'cpu' or 'auto'.") from error

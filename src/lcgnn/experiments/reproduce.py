@@ -21,6 +21,7 @@ from lcgnn.runs.board import Board
 from lcgnn.runs.records import Record
 from lcgnn.runs.run import Run
 from lcgnn.runs.runner import available_cores
+from lcgnn.runs.session import check_seeds
 from lcgnn.sources.benchmarks import benchmark
 from lcgnn.sources.source import Progress
 
@@ -62,6 +63,7 @@ class Reproduction:
         """Check the names and open the store."""
         if seeds is not None and seeds < 1:
             raise ConfigError(f"At least one seed is needed, not {seeds}.")
+        check_seeds(seeds or 1)
         expanded = [name for given in names for name in (packaged() if given == "all" else [given])]
         found = [load(name) for name in dict.fromkeys(expanded)]
         experiments = tuple(item for item in found if isinstance(item, Experiment))

@@ -17,10 +17,11 @@ from lcgnn.experiments.store import Store
 from lcgnn.files import temporary_folder
 from lcgnn.methods import Context
 from lcgnn.runs.board import Board
+from lcgnn.runs.cluster import run_on_cluster
 from lcgnn.runs.records import Record, StageRecord
 from lcgnn.runs.reported import Reported
 from lcgnn.runs.run import ProgressCallback, Run
-from lcgnn.runs.runner import run_jobs, run_on_cluster
+from lcgnn.runs.runner import run_jobs
 from lcgnn.runs.spec import RunSpec
 from lcgnn.training.checkpoint import CheckpointFile
 

@@ -12,6 +12,9 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from lcgnn.errors import ConfigError
 
+# Of a setting that counts something: what torch and this machine's memory can address is far below.
+_LARGEST = 2**31 - 1
+
 _WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text", NoneType: "null"}
 
 
@@ -66,8 +69,15 @@ def _in_words(kind: Any) -> str:
 
 
 def _check_range(name: str, field: dataclasses.Field[Any], value: Any) -> None:
+    if isinstance(value, Integral) and abs(int(value)) > _LARGEST:
+        raise ConfigError(f"{name}: {field.name} is {_shown(value)}; no setting can be above {_LARGEST:,}.")
     at_least, below = field.metadata.get("at_least"), field.metadata.get("below")
     if at_least is not None and value < at_least:
         raise ConfigError(f"{name}: {field.name} is {value}; it must be at least {at_least}.")
     if below is not None and value >= below:
         raise ConfigError(f"{name}: {field.name} is {value}; it must be below {below}.")
+
+
+def _shown(value: Integral) -> str:
+    # Python refuses to write out an integer of thousands of digits.
+    return f"{int(value):,}" if int(value).bit_length() < 100 else "a number of very many digits"

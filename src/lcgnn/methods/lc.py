@@ -22,6 +22,7 @@ from lcgnn.graph import Graph, Split
 from lcgnn.methods.base import Context, Fit, Method, MethodClass, register, setting
 from lcgnn.methods.phases import fit_in_phases, fitted_logits, nodes_on
 from lcgnn.methods.placements import check_placement
+from lcgnn.methods.sizes import check_size
 from lcgnn.networks.network import Network
 from lcgnn.training.loop import Phase, Selection, diverged
 from lcgnn.training.objectives import AdjacencyAggregation, CrossEntropy, LabelConsistencyObjective, Objective
@@ -83,6 +84,7 @@ class TwoPhase(Method):
     def fit_tensors(self, graph: Placement, train: Tensor, validation: Tensor, seed: int, context: Context) -> Fit:
         """Fit to a graph, or to the part of one that this process holds; the stages have the same nodes."""
         check_placement(self, graph.kind)
+        check_size(self, "this graph", 0, graph.num_features, graph.num_classes)
         generator = torch.Generator().manual_seed(seed)
         network = self.network(graph.num_features, graph.num_classes, generator).to(graph.device)
         fit = fit_in_phases(network, graph, validation, seed, context, self.phases(graph, train))

@@ -1,4 +1,4 @@
-"""Many runs over worker processes, one thread each: on this machine, or on those of a Dask cluster."""
+"""Many runs over worker processes, one thread each."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from lcgnn.compute import kernels
 from lcgnn.compute.placement.launch import end_with_parent
-from lcgnn.errors import ConfigError, OutputError
-from lcgnn.extras import need
+from lcgnn.errors import OutputError
 from lcgnn.runs.board import Board
 from lcgnn.training.loop import Progress
 
@@ -95,42 +94,6 @@ def _over_workers(
     finally:
         if not finished:
             get_reusable_executor().shutdown(wait=False, kill_workers=True)
-
-
-def run_on_cluster(
-    carry_out: Callable[[Job], Result], jobs: Sequence[Job], board: Board, *, scheduler: str
-) -> Iterator[tuple[int, Result]]:
-    """Call ``carry_out(job)`` for every job on the workers of a Dask scheduler, and yield as ``run_jobs`` does.
-
-    A job whose worker is lost is done again on another one.
-
-    Args:
-        carry_out: Importable on the workers.
-        jobs: What to do.
-        board: Told what has finished; jobs on other machines cannot say how far they are.
-        scheduler: Its address, such as "tcp://10.0.0.1:8786".
-    """
-    distributed = need("distributed", "A cluster")
-    try:
-        client = distributed.Client(scheduler, timeout=10)
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"No Dask scheduler answers at {scheduler}. Start one: dask scheduler") from error
-    with client:
-        positions = {
-            client.submit(_carry_out_on_cluster, carry_out, job, pure=False): position
-            for position, job in enumerate(jobs)
-        }
-        try:
-            for future in distributed.as_completed(positions):
-                board.finish(positions[future])
-                yield positions[future], future.result()
-        finally:
-            client.cancel(list(positions))
-
-
-def _carry_out_on_cluster(carry_out: Callable[[Job], Result], job: Job) -> Result:
-    torch.set_num_threads(1)
-    return carry_out(job)
 
 
 def _carry_out_in_worker(

@@ -15,11 +15,13 @@ import numpy as np
 from lcgnn import __version__
 from lcgnn.compute.device import resolve_device
 from lcgnn.errors import ConfigError, OutputError
-from lcgnn.files import read_json, remove_leftovers, write_json
+from lcgnn.files import check_names, read_json, remove_leftovers, write_json
 from lcgnn.graph import Split
+from lcgnn.limits import check_memory
 from lcgnn.methods import Method
 from lcgnn.methods.base import name_of, settings_of
 from lcgnn.methods.placements import check_placement
+from lcgnn.methods.sizes import check_size
 from lcgnn.runs.board import Board
 from lcgnn.runs.cross_validation import CrossValidation, plan_cross_validation
 from lcgnn.runs.records import Configuration, Record, UsedSplit
@@ -31,6 +33,10 @@ from lcgnn.sources.source import Source
 
 # Labels of every class from which on a tenth is held out for validation.
 _MANY_LABELS = 100
+# What the plan of a run takes, about.
+_BYTES_OF_A_RUN = 2000
+# Of a graph's name in the name of a folder.
+_LONGEST_NAME = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,9 +130,11 @@ def plan(
     """
     manner = manner or Manner()
     _check_numbers(seeds, workers, manner)
+    check_seeds(seeds)
     spec = specified(source, method, settings or {}, split or SplitSpec())
     resolve_device(manner.device)
-    _check_parts(manner.parts, spec.create_method(), folds)
+    _check_parts(manner.parts, spec.create_method(), folds, loaded)
+    _check_size(spec.create_method(), loaded, manner)
     if validation is None:
         validation = spec.split.validation or _sensible_validation(Run(spec, loaded))
     spec = dataclasses.replace(spec, split=dataclasses.replace(spec.split, validation=validation))
@@ -171,11 +179,24 @@ def _check_numbers(seeds: int, workers: int | None, manner: Manner) -> None:
         raise ConfigError(f"Predictions can be written as csv or parquet, not {manner.prediction_format!r}.")
 
 
-def _check_parts(parts: int, method: Method, folds: int | None) -> None:
+def check_seeds(seeds: int) -> None:
+    """Refuse more runs than can be kept in mind."""
+    check_memory(f"Keeping {seeds:,} seeds in mind", seeds * _BYTES_OF_A_RUN)
+
+
+def _check_size(method: Method, loaded: Loaded, manner: Manner) -> None:
+    graph = loaded.graph
+    # In parts, what has a row for each node is on disk or on other ranks.
+    at_once = graph.num_nodes if manner.parts == 1 and manner.fit is Run.fit else 0
+    check_size(method, graph.name, at_once, graph.num_features, graph.num_classes)
+
+
+def _check_parts(parts: int, method: Method, folds: int | None, loaded: Loaded) -> None:
     if parts == 1:
         return
-    if parts < 1:
-        raise ConfigError(f"A graph can be cut into 1 part or more, not {parts}.")
+    nodes = loaded.graph.num_nodes
+    if not 1 <= parts <= nodes:
+        raise ConfigError(f"{loaded.graph.name} can be cut into 1 to {nodes:,} parts, not {parts:,}.")
     check_placement(method, "in turn")
     if folds:
         raise ConfigError("Accuracy cannot be estimated by folds on a graph in parts. Leave out --folds.")
@@ -232,13 +253,14 @@ def _carry_out(folder: Path, manner: Manner, run: Run, progress: ProgressCallbac
 
 
 def _default_folder(configuration: Configuration) -> Path:
-    name = re.sub(r"[^\w.-]+", "-", configuration.dataset)
+    name = re.sub(r"[^\w.-]+", "-", configuration.dataset)[:_LONGEST_NAME]
     return Path("runs") / f"{name}-{configuration.method}-{fingerprint(configuration.identity())[:8]}"
 
 
 def _prepare(folder: Path, configuration: Configuration) -> None:
     """Make the folder ours, or refuse one that belongs to something else."""
     path = folder / "config.json"
+    check_names(path)
     if path.exists():
         existing = Configuration.from_json(read_json(path), str(path))
         if existing.identity() != configuration.identity():

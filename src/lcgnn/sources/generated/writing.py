@@ -14,12 +14,15 @@ from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 from pyarrow import csv as arrow_csv
 
-from lcgnn.files import folder_written_atomically, write_json
+from lcgnn.files import check_disk, folder_written_atomically, write_json
+from lcgnn.limits import check_memory
 from lcgnn.sources.arrays import DESCRIPTION, PARTS, description
 from lcgnn.sources.generated.blocks import BLOCK, Blocks
 
 # Entries of the adjacency matrix that are sorted in memory at a time.
 CHUNK = 2**22
+# Its class, its part of the split and where its edges begin.
+_BYTES_OF_A_NODE = 24
 
 ProgressCallback = Callable[[str, int, int], None]
 
@@ -36,6 +39,7 @@ def write_arrays(
         progress: Told what is being written, how much of it is done, and of how much.
     """
     tell = progress or (lambda *_: None)
+    _check_room(blocks, folder)
     with folder_written_atomically(folder) as temporary:
         _write_features(temporary, blocks, tell)
         truth, codes = blocks.labels(0, blocks.num_nodes), blocks.split()
@@ -58,12 +62,21 @@ def write_arrays(
 def write_tables(blocks: Blocks, folder: Path, *, progress: ProgressCallback | None = None) -> None:
     """Generate a graph into a new folder as nodes.csv, edges.csv and truth.csv; edges as they are drawn."""
     tell = progress or (lambda *_: None)
+    _check_room(blocks, folder)
     with folder_written_atomically(folder) as temporary:
         _write_csv(temporary / "edges.csv", _edge_tables(blocks, tell))
         _write_csv(temporary / "nodes.csv", _node_tables(blocks, tell))
         truth = np.array(blocks.class_names, dtype=object)[blocks.labels(0, blocks.num_nodes)]
         table = pa.table({"id": np.arange(blocks.num_nodes), "label": truth})
         _write_csv(temporary / "truth.csv", iter([table]))
+
+
+def _check_room(blocks: Blocks, folder: Path) -> None:
+    """Refuse a graph for which memory or disk do not suffice, before any of it is written."""
+    check_memory(f"Drawing {blocks.num_nodes:,} nodes", blocks.num_nodes * _BYTES_OF_A_NODE)
+    # Two bytes at least for a number and a separator, of every feature and of both ends of an edge.
+    needed = 2 * (blocks.num_nodes * blocks.num_features + 2 * blocks.num_edges)
+    check_disk(folder, needed)
 
 
 def _write_features(folder: Path, blocks: Blocks, tell: ProgressCallback) -> None:

@@ -1,0 +1,121 @@
+"""Many runs on the workers of a Dask cluster, and what is said when it is not there, or there no more."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
+
+import torch
+
+from lcgnn.errors import ConfigError, OutputError
+from lcgnn.extras import need
+from lcgnn.runs.board import Board
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+# Seconds between two looks at whether anybody is still at work.
+_LOOK_AGAIN = 2.0
+
+
+def cluster_timeout() -> float:
+    """Seconds that a cluster may be without any worker."""
+    return float(os.environ.get("LCGNN_CLUSTER_TIMEOUT", "60"))
+
+
+def run_on_cluster(
+    carry_out: Callable[[Job], Result], jobs: Sequence[Job], board: Board, *, scheduler: str
+) -> Iterator[tuple[int, Result]]:
+    """Call ``carry_out(job)`` for every job on the workers of a Dask scheduler, and yield as ``run_jobs`` does.
+
+    A job whose worker is lost is done again on another one. ConfigError if there is no scheduler or no worker,
+    OutputError if they are lost on the way.
+
+    Args:
+        carry_out: Importable on the workers.
+        jobs: What to do.
+        board: Told what has finished; jobs on other machines cannot say how far they are.
+        scheduler: Its address, such as "tcp://10.0.0.1:8786".
+    """
+    distributed = need("distributed", "A cluster")
+    _silence()
+    with _connected(distributed, scheduler) as client, _told(distributed, scheduler):
+        positions = {
+            client.submit(_carry_out_on_cluster, carry_out, job, pure=False): position
+            for position, job in enumerate(jobs)
+        }
+        try:
+            for future in _as_completed(distributed, client, list(positions), scheduler):
+                result = future.result()
+                board.finish(positions[future])
+                yield positions[future], result
+        finally:
+            if client.status == "running":
+                with suppress(OSError, TimeoutError, CancelledError):
+                    client.cancel(list(positions))
+
+
+@contextmanager
+def _connected(distributed: Any, scheduler: str) -> Iterator[Any]:
+    try:
+        client = distributed.Client(scheduler, timeout=10)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"No Dask scheduler answers at {scheduler}. Start one: dask scheduler") from error
+    try:
+        yield client
+    finally:
+        with suppress(OSError, TimeoutError, CancelledError):
+            client.close(timeout=5)
+
+
+@contextmanager
+def _told(distributed: Any, scheduler: str) -> Iterator[None]:
+    """Say in a line what Dask raises in its own words."""
+    kept = "What is done is kept; give the command again to continue."
+    try:
+        yield
+    except distributed.scheduler.KilledWorker as error:
+        raise OutputError(
+            f"A run ended every Dask worker that it was given to, perhaps for want of memory. {kept}"
+        ) from error
+    except (CancelledError, OSError, TimeoutError) as error:
+        raise OutputError(f"The Dask scheduler at {scheduler} was lost. {kept}") from error
+
+
+def _as_completed(distributed: Any, client: Any, futures: list[Any], scheduler: str) -> Iterator[Any]:
+    """The futures as they finish, as long as there is somebody to finish them."""
+    pending, seen = set(futures), time.monotonic()
+    while pending:
+        # Where it has waited in vain, it raises the TimeoutError of asyncio, which older versions of Python tell
+        # from the other one.
+        try:
+            done = distributed.wait(pending, timeout=_LOOK_AGAIN, return_when="FIRST_COMPLETED").done
+        except distributed.TimeoutError:
+            done = set()
+        yield from done
+        pending -= done
+        if client.status != "running":
+            raise CancelledError
+        if done or client.scheduler_info()["workers"]:
+            seen = time.monotonic()
+        elif time.monotonic() - seen > cluster_timeout():
+            raise ConfigError(
+                f"The Dask scheduler at {scheduler} has had no worker for {cluster_timeout():g} s. "
+                f"Start some: dask worker {scheduler}"
+            )
+
+
+def _silence() -> None:
+    """Keep Dask from logging stack traces of what is told in a line."""
+    for name in [name for name in logging.root.manager.loggerDict if name.split(".")[0] == "distributed"]:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+
+
+def _carry_out_on_cluster(carry_out: Callable[[Job], Result], job: Job) -> Result:
+    torch.set_num_threads(1)
+    return carry_out(job)
