@@ -39,6 +39,16 @@ def test_a_claim_of_a_process_that_is_no_more_is_void_and_that_of_another_machin
     assert try_claim(elsewhere) is not None
 
 
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the system does not tell")
+def test_a_claim_of_a_process_that_has_ended_but_was_not_waited_for_is_void(tmp_path: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    while Path(f"/proc/{ended.pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
+        time.sleep(0.01)
+    (tmp_path / "it").write_text(f"{ended.pid}@{process_token().partition('@')[2]}", encoding="utf-8")
+    assert try_claim(tmp_path / "it") is not None
+    ended.wait()
+
+
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(OutputError, match="file/it"):

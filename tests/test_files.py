@@ -106,6 +106,22 @@ def test_temporary_folders_of_processes_that_are_no_more_are_removed(
     assert sorted(tmp_path.iterdir()) == sorted([made, elsewhere])
 
 
+def test_no_room_for_temporary_files_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    with pytest.raises(
+        OutputError, match=r"No temporary files can be made: No such file or directory\. .* TMPDIR"
+    ):
+        temporary_folder("parts")
+    # A process that may write files of 100 bytes at most meets the same errors as one on a full disk.
+    code = (
+        "import resource; from lcgnn.compute.placement.in_turn import disk_tensor;"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100));"
+        "disk_tensor(100, 100)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "OutputError: 0.0 GB of temporary files cannot be made: File too large." in done.stderr
+
+
 def test_a_name_as_long_as_the_file_system_takes_can_be_written_and_a_longer_one_is_told(tmp_path: Path) -> None:
     write_json(tmp_path / f"{'x' * 250}.json", 1)
     with pytest.raises(OutputError, match="the name has 305 bytes, and there can be 255"):

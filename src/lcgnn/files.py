@@ -206,7 +206,11 @@ def _is_alive(process: int) -> bool:
         return False
     except (OSError, OverflowError):
         pass
-    return True
+    try:
+        # One that has ended and that its parent has not asked after still has its number.
+        return Path(f"/proc/{process}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
+    except (OSError, IndexError):
+        return True
 
 
 def sha256_of(path: Path) -> str | None:

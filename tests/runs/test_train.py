@@ -14,6 +14,7 @@ import pytest
 
 import lcgnn
 from lcgnn.assessment.evaluation import ClassCount
+from lcgnn.claims import claimed
 from lcgnn.errors import ConfigError, DataError, OutputError
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import create
@@ -205,6 +206,20 @@ def test_a_benchmark_stands_beside_the_paper(tmp_path: Path) -> None:
     assert found.summary.last.paper is not None
     header = found.predictions[0].read_text().splitlines()[0].replace('"', "")
     assert header.startswith("id,label,probability,origin,part,p(Theory)")
+
+
+def test_a_run_that_another_process_is_doing_is_waited_for_and_not_repeated(graph: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "lcgnn", "train", str(graph), "--no-estimate", "--workers=1", "--out", "run"]
+    command += [f"--set={name}={value}" for name, value in SHORT.items()]
+    subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
+    written = tmp_path / "run" / "seed-0" / "result.json"
+    before = written.stat().st_mtime_ns
+    with claimed(tmp_path / "run" / "seed-0" / ".claim"):
+        other = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with pytest.raises(subprocess.TimeoutExpired):
+            other.wait(timeout=15)
+    assert other.wait(timeout=200) == 0
+    assert written.stat().st_mtime_ns == before
 
 
 def test_a_folder_of_another_configuration_is_refused(training: Training, graph: Path) -> None:

@@ -44,7 +44,7 @@ def _num_weights(method: Method, num_features: int, num_classes: int) -> int | N
     try:
         with torch.random.fork_rng(devices=[]), torch.device("meta"):
             network = make(num_features, num_classes, torch.Generator())
-            return int(sum(weight.numel() for weight in network.parameters()))
+        return sum(int(weight.numel()) for weight in network.parameters())
     except Exception:
         # A module of the user's may do anything when it is made; what is wrong with it is told when it is used.
         return None

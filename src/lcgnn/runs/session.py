@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from lcgnn import __version__
+from lcgnn.claims import claimed
 from lcgnn.compute.device import resolve_device
 from lcgnn.errors import ConfigError, OutputError
 from lcgnn.files import check_names, read_json, remove_leftovers, write_json
@@ -249,7 +250,10 @@ def _without_validation(spec: RunSpec) -> RunSpec:
 
 
 def _carry_out(folder: Path, manner: Manner, run: Run, progress: ProgressCallback) -> Record:
-    return execute(run, folder / f"seed-{run.spec.seed}", manner, progress)
+    own = folder / f"seed-{run.spec.seed}"
+    # Another process that was given the same command does this run, or waits for it.
+    with claimed(own / ".claim"):
+        return execute(run, own, manner, progress)
 
 
 def _default_folder(configuration: Configuration) -> Path:
