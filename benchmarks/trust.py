@@ -27,7 +27,7 @@ from lcgnn.sources.splits import folds
 
 CASES = 50
 # The cases before it were looked at when the statistics were chosen.
-FIRST_CASE = 100
+FIRST_CASE = 150
 FOLDS = 10
 # A shorter second phase than usual, for the final model, its folds and the control alike.
 SETTINGS: dict[str, Any] = {"selection": "last", "epochs": 300}
