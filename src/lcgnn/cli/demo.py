@@ -27,9 +27,9 @@ def demo(
     plot = out / "accuracy.png"
     PLOT.check(plot)
     summaries = []
-    for title, carry_out in demo_trainings(out):
-        console.print(f"\n{title}")
-        summaries.append(carry_out(TerminalWatcher(console)).summary)
+    for training in demo_trainings():
+        console.print(f"\n{training.title}")
+        summaries.append(training.carry_out(out, TerminalWatcher(console)).summary)
     console.print()
     console.print(comparison_table(summaries))
     save_comparison(plot, summaries)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
@@ -13,29 +12,45 @@ from lcgnn.runs.watching import Watcher
 from lcgnn.sources.benchmarks import names
 
 
-def demo_trainings(folder: Path) -> Iterator[tuple[str, Callable[[Watcher], Training]]]:
-    """The trainings of ``demo.toml``, each in a folder of its own: what to call it, and how to carry it out.
+@dataclass(frozen=True)
+class DemoTraining:
+    """One of the demonstration's trainings.
 
-    A benchmark that the file does not name is trained on as its ``otherwise`` says.
+    Args:
+        dataset: A benchmark's name.
+        method: A method's name.
+        seeds: How many.
+        labels_per_class: To train on; None for the whole public split.
     """
-    content = read_toml(resources.files("lcgnn.experiments").joinpath("demo.toml"))
-    named = {item["dataset"] for item in content["sessions"]}
-    others = [{"dataset": name, **content["otherwise"]} for name in names() if name not in named]
-    for item in [*content["sessions"], *others]:
-        labels = item.get("labels_per_class")
-        carry_out = partial(
-            _carry_out, item, folder / f"{item['dataset']}-{item['method']}-{20 if labels is None else labels}"
+
+    dataset: str
+    method: str
+    seeds: int
+    labels_per_class: int | None = None
+
+    @property
+    def title(self) -> str:
+        """What to call it."""
+        labels = self.labels_per_class
+        given = "public split" if labels is None else f"first {labels} labels of each class"
+        return f"{self.method} on {self.dataset}, {given}, {self.seeds} seeds"
+
+    def carry_out(self, folder: Path, watcher: Watcher) -> Training:
+        """Train, in a folder of its own inside this one."""
+        labels = 20 if self.labels_per_class is None else self.labels_per_class
+        return train(
+            self.dataset,
+            self.method,
+            seeds=self.seeds,
+            labels_per_class=self.labels_per_class,
+            out=folder / f"{self.dataset}-{self.method}-{labels}",
+            watcher=watcher,
         )
-        given = "public split" if labels is None else f"first {labels} per class"
-        yield f"{item['method']} on {item['dataset']}, {given}, {item['seeds']} seeds", carry_out
 
 
-def _carry_out(item: dict[str, object], folder: Path, watcher: Watcher) -> Training:
-    return train(
-        item["dataset"],
-        str(item["method"]),
-        seeds=int(str(item["seeds"])),
-        labels_per_class=item.get("labels_per_class"),  # type: ignore[arg-type]
-        out=folder,
-        watcher=watcher,
-    )
+def demo_trainings() -> list[DemoTraining]:
+    """The trainings of ``demo.toml``; a benchmark that it does not name is trained on as its ``otherwise`` says."""
+    content = read_toml(resources.files("lcgnn.experiments").joinpath("demo.toml"))
+    trainings = [DemoTraining(**item) for item in content["sessions"]]
+    named = {item.dataset for item in trainings}
+    return trainings + [DemoTraining(name, **content["otherwise"]) for name in names() if name not in named]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lcgnn import __version__
 from lcgnn.assessment.trust import Assessment
@@ -30,6 +30,9 @@ from lcgnn.runs.watching import Watcher
 from lcgnn.sources.choice import source_of
 from lcgnn.sources.source import Source
 from lcgnn.sources.tables.columns import Columns
+
+if TYPE_CHECKING:
+    from lcgnn.runs.crew import Crew
 
 
 class Followed(SystemExit):
@@ -164,7 +167,7 @@ def train(
         return _carry_out(session, watcher, crew)
 
 
-def _carry_out(session: Session, watcher: Watcher, crew: Any) -> Training:
+def _carry_out(session: Session, watcher: Watcher, crew: Crew | None) -> Training:
     """Estimate, train every seed, and write the summary."""
     assessment = _assessed(session, watcher)
     temperature = 1.0 if assessment is None else assessment.calibration.temperature
@@ -215,11 +218,12 @@ def _folds(estimate: bool, folds: int | None, *, together: bool) -> int | None:
 
 
 @contextmanager
-def _crew(source: Source, device: str, settings: Mapping[str, Any]) -> Iterator[Any]:
+def _crew(source: Source, device: str, settings: Mapping[str, Any]) -> Iterator[Crew | None]:
     """The processes that train together on a graph in parts, for the first of them; None for a whole graph."""
     if source.parts is None:
         yield None
         return
+    # Most trainings need nothing of torch's process groups.
     from lcgnn.runs.crew import at_work
 
     checked = {**settings, "lcgnn": __version__, "LCGNN_KERNELS": os.environ.get("LCGNN_KERNELS")}
