@@ -49,7 +49,7 @@ class DemoTraining:
 
 
 def demo_trainings() -> list[DemoTraining]:
-    """The trainings of ``demo.toml``; a benchmark that it does not name is trained on as its ``otherwise`` says."""
+    """The trainings of ``demo.toml``; on a benchmark that it does not name, as its ``otherwise`` says."""
     content = read_toml(resources.files("lcgnn.experiments").joinpath("demo.toml"))
     trainings = [DemoTraining(**item) for item in content["sessions"]]
     named = {item.dataset for item in trainings}
