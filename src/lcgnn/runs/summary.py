@@ -69,7 +69,8 @@ def words(summary: Summary, *, can_predict: bool) -> tuple[str, ...]:
         sentences += summary.expected.sentences(classes)
     sentences += _one_sidedness_in_words(classes)
     if summary.expected is None:
-        sentences.append("Probabilities are as the model gives them, not calibrated: no accuracy was estimated.")
+        reason = ": no accuracy was estimated" if summary.last.mean is None else ""
+        sentences.append(f"Probabilities are as the model gives them, not calibrated{reason}.")
     if summary.answers is not None:
         sentences.append(_place_in_words(summary, summary.answers))
     if can_predict:
