@@ -38,7 +38,10 @@ def test_a_generated_graph_is_trained_on_as_a_whole_and_in_parts_alike(folder):
     [
         (GENERATE, "big is there already"),
         ([*GENERATE, "--format", "hdf5"], "as arrays or csv, not 'hdf5'"),
-        (["train", "big", "--parts", "3", "--method", "lp"], "lp cannot be trained on a graph whose parts are in memory in turn"),
+        (
+            ["train", "big", "--parts", "3", "--method", "lp"],
+            "lp cannot be trained on a graph whose parts are in memory in turn",
+        ),
     ],
 )
 def test_a_wrong_command_ends_with_one_line(folder, arguments, message):
