@@ -46,6 +46,7 @@ ATTEMPTS: dict[tuple[str, str], list[tuple[list[str], str]] | None] = {
     ("results pack", "records"): None,
     ("results pack", "results"): [(["results", "pack", "tiny.toml", "--results", "packs"], "packs/tiny.jsonl")],
     ("report", "records"): None,
+    ("report", "runs"): None,
     ("report", "results"): [(["report", "--results", "pages"], "pages/report.html")],
     ("report", "out"): [
         (["report", *STORED, "--out", "notes.txt"], "notes.txt"),

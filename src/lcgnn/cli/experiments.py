@@ -154,10 +154,12 @@ def report(
         Path | None, typer.Option(help="The page. [default: report.html in the folder of the packed records]")
     ] = None,
     markdown: Annotated[Path, typer.Option(help="The tables in Markdown.")] = Path("RESULTS.md"),
+    runs: Annotated[Path, typer.Option(help="Folder with what 'lcgnn train' wrote.")] = Path("runs"),
 ) -> None:
     """Turn the records of runs into one HTML page and into Markdown tables; nothing is trained.
 
-    The page opens without a network: tables that sort and download as CSV, curves, paired differences.
+    The page opens without a network: tables that sort and download as CSV, curves, paired differences. Trainings
+    on graphs of your own are on the page as well.
 
     Example: lcgnn report --out report.html
     """
@@ -169,7 +171,9 @@ def report(
     page = out or results / "report.html"
     PAGE.check(page, experiments or [])
     RESULTS.check(markdown, experiments or [])
-    found = Report.of(experiments or [], records, results)
+    found = Report.of(experiments or [], records, results, runs)
     write_page(found, page)
-    write_results(found, markdown)
-    console.print(f"{len(found.records)} runs. Page: {page}    Tables: {markdown}", soft_wrap=True, markup=False)
+    if found.studies:
+        write_results(found, markdown)
+    tables = f"    Tables: {markdown}" if found.studies else ""
+    console.print(f"{len(found.records)} runs. Page: {page}{tables}", soft_wrap=True, markup=False)

@@ -16,6 +16,7 @@ from lcgnn.experiments.study import gather, records_of, stages_of
 from lcgnn.report.claims import claims, claims_table
 from lcgnn.report.diagnostics import diagnostic_sections
 from lcgnn.report.experiment import experiment_section
+from lcgnn.report.own import own_section
 from lcgnn.report.sections import Fact, Section
 from lcgnn.report.statistics import read_measured, statistics_table
 from lcgnn.report.tables import (
@@ -68,20 +69,32 @@ class Report:
         records: Of all of them, each once.
         absent: Titles of the experiments that have none.
         statistics: What was counted without any run.
+        trainings: What was trained by ``lcgnn train``, on graphs of one's own or others; None if nothing.
     """
 
     studies: tuple[Study, ...]
     records: tuple[Record, ...]
     absent: tuple[str, ...]
     statistics: tuple[Section, ...] = ()
+    trainings: Section | None = None
 
     @classmethod
-    def of(cls, names: Iterable[str], records: Path, results: Path) -> Report:
-        """Read all records that there are for the package's experiments and the given ones."""
+    def of(cls, names: Iterable[str], records: Path, results: Path, runs: Path | None = None) -> Report:
+        """Read all records that there are for the package's experiments and the given ones, and all trainings.
+
+        Args:
+            names: TOML files of further experiments.
+            records: Folder with the records of single runs.
+            results: Folder with the packed records.
+            runs: Folder with the folders of trainings; None to leave them out.
+        """
         experiments = [load_experiment(name) for name in dict.fromkeys([*packaged_experiments(), *names])]
         found = Store(records, sorted(results.glob("*.jsonl"))).all()
-        report = replace(cls.from_records(experiments, found), statistics=tuple(_statistics(results)))
-        if not report.studies:
+        trainings = None if runs is None else own_section(runs)
+        report = replace(
+            cls.from_records(experiments, found), statistics=tuple(_statistics(results)), trainings=trainings
+        )
+        if not report.studies and trainings is None:
             raise OutputError(
                 f"There are no records of these experiments in {results} or {records}. Make some with "
                 "'lcgnn reproduce table3 --seeds 3', or say where they are with --results and --records."
@@ -107,7 +120,9 @@ class Report:
             experiment_section(number, study.experiment, study.cells)
             for number, study in enumerate(self.studies, start=1)
         ]
-        return [*self.claims(), *self.statistics, *experiments, *self.details()]
+        trainings = [] if self.trainings is None else [self.trainings]
+        details = self.details() if self.studies else []
+        return [*self.claims(), *self.statistics, *experiments, *trainings, *details]
 
     def claims(self) -> list[Section]:
         """What the paper claims and whether it holds; nothing if no claim is about these experiments."""
@@ -125,6 +140,8 @@ class Report:
 
     def facts(self) -> list[Fact]:
         """The summary in a few numbers."""
+        if not self.studies:
+            return []
         distances = [abs(distance) for study in self.studies for distance, _ in study.distances()]
         found = [item for study in self.studies for item in study.verdicts()]
         facts = [Fact(f"{len(self.records):,}", f"runs, {duration(_total_seconds(self.records))} of training")]
@@ -142,6 +159,8 @@ class Report:
 
     def summary(self) -> list[str]:
         """The summary in sentences."""
+        if not self.studies:
+            return ["There are trainings, and no records of experiments: lcgnn reproduce makes some."]
         methods = {record.method for record in self.records}
         graphs = {record.dataset for record in self.records}
         filled = sum(len(study.cells) for study in self.studies)
