@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from lcgnn.errors import DataError
+from lcgnn.errors import ConfigError, DataError
 from lcgnn.graph import Graph, Split
 from lcgnn.sources.arrays import load_arrays, save_arrays
 from lcgnn.sources.choice import source_of
@@ -53,7 +53,7 @@ def test_large_arrays_are_not_read_into_memory(tmp_path):
 def test_a_folder_of_arrays_is_taken_where_tables_are(tmp_path):
     save_arrays(FORMS["dense"], SPLIT, tmp_path / "graph")
     assert source_of(tmp_path / "graph").load().graph.checksum == FORMS["dense"].checksum
-    with pytest.raises(DataError, match="no columns to name"):
+    with pytest.raises(ConfigError, match="Columns can be named for a folder of tables"):
         source_of(tmp_path / "graph", Columns(label="topic"))
 
 

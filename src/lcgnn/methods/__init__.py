@@ -3,7 +3,18 @@
 from importlib import import_module
 from pkgutil import iter_modules
 
-from lcgnn.methods.base import Context, Fit, Method, Stage, create, entries, entry, register, setting
+from lcgnn.methods.base import (
+    Context,
+    Fit,
+    Method,
+    Stage,
+    create,
+    entries,
+    entry,
+    is_registered,
+    register,
+    setting,
+)
 from lcgnn.methods.module import ModuleMethod, module_method, register_module
 
 for _module in iter_modules(__path__):
@@ -18,6 +29,7 @@ __all__ = [
     "create",
     "entries",
     "entry",
+    "is_registered",
     "module_method",
     "register",
     "register_module",

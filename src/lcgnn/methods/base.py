@@ -170,6 +170,11 @@ def entries() -> tuple[Entry, ...]:
     return tuple(_REGISTRY.values())
 
 
+def is_registered(name: str) -> bool:
+    """Whether there is a method of that name."""
+    return name in _REGISTRY
+
+
 def entry(name: str) -> Entry:
     """The entry of a name; an unknown one is answered with the nearest there is."""
     if name not in _REGISTRY:

@@ -10,6 +10,7 @@ from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
 from lcgnn.assessment.evaluation import ClassCount, class_counts
+from lcgnn.methods import is_registered
 from lcgnn.runs.artifacts import Distribution, has_class_columns, save_predictions
 from lcgnn.runs.model import TrainedModel
 from lcgnn.runs.predict import mean_distribution
@@ -50,12 +51,8 @@ def write_together(session: Session) -> Together | None:
 def _mean(session: Session) -> Distribution | None:
     """By the models, as ``lcgnn predict`` takes it, or where they cannot be used so, by what was written."""
     run = session.runs[0]
-    if (
-        run.method.inductive
-        and run.spec.made is None
-        and session.manner.parts == 1
-        and session.source.parts is None
-    ):
+    in_one_piece = session.manner.parts == 1 and session.source.parts is None
+    if run.method.inductive and is_registered(run.spec.method) and in_one_piece:
         models = [TrainedModel.load(path.with_name(MODEL_FILE)) for path in session.predictions]
         return mean_distribution(models, run.graph, session.manner.device)
     if not has_class_columns(run.graph):

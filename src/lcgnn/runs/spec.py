@@ -11,7 +11,7 @@ from typing import Any, Literal, cast, get_args
 
 from lcgnn.errors import ConfigError
 from lcgnn.graph import Graph, Split
-from lcgnn.methods import Method, create, entries, entry
+from lcgnn.methods import Method, create, entry, is_registered
 from lcgnn.runs.fields import Fields, Place, fields_of, nullable, one_of, share, whole
 from lcgnn.sources.source import Source
 from lcgnn.sources.splits import first_per_class, random_split, with_validation
@@ -112,8 +112,7 @@ class RunSpec:
     @property
     def base(self) -> str:
         """What the stage before the last is called in a table: the network alone."""
-        registered = self.method in {item.name for item in entries()}
-        return entry(self.method).family if registered else self.method.removeprefix("lc-")
+        return entry(self.method).family if is_registered(self.method) else self.method.removeprefix("lc-")
 
     def create_method(self) -> Method:
         """The method, with a benchmark's own settings where it has some."""
