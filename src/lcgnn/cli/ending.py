@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
 import os
 import signal
@@ -35,8 +36,11 @@ def interruptible() -> Iterator[None]:
     try:
         yield
     finally:
-        # After an interrupt Python still has threads and files to close, which another one should not disturb.
+        # After an interrupt Python still has threads and files to close, which another one should not disturb. At
+        # the very end Python gives signals their default meaning again, unless they are ignored by then.
         signal.signal(signal.SIGINT, interrupt if times else before)
+        if times:
+            atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
 
 
 @contextmanager
