@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from safetensors.numpy import load, save
 
 from lcgnn.compute.placement.cutting import assign, cut
@@ -94,3 +96,16 @@ def test_a_manifest_that_names_a_file_elsewhere_or_never_ends_is_refused(folder:
     (folder / "parts.json").write_text('{"a":' * 10**5)
     with pytest.raises(DataError, match="nested too deeply"):
         read_manifest(folder)
+
+
+def test_names_that_are_no_text_are_refused(folder: Path) -> None:
+    path = folder / "nodes.parquet"
+    table = parquet.read_table(path)
+    broken = pa.array([b"a", b"\xff\xfe", b"c", b"d", b"e", b"f"], pa.binary()).cast(pa.string(), safe=False)
+    parquet.write_table(table.set_column(table.column_names.index("name"), "name", broken), path)
+    content = path.read_bytes()
+    told = json.loads((folder / "parts.json").read_text())
+    told["nodes"] |= {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    (folder / "parts.json").write_text(json.dumps(told))
+    with pytest.raises(DataError, match=r"nodes\.parquet"):
+        load_parted(folder)

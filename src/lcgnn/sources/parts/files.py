@@ -226,8 +226,11 @@ def _node_columns(path: Path, manifest: Manifest) -> dict[str, NDArray[Any]]:
     for name in [name for name in wanted if name in table.column_names or name != "name"]:
         if name not in table.column_names:
             raise DataError(f"{path}: there is no column {name!r}. {AGAIN}")
-        cells = table.column(name).to_numpy()
-        values = np.array(cells, dtype=np.str_) if wanted[name] == "U" else np.asarray(cells)
+        try:
+            cells = table.column(name).to_numpy()
+            values = np.array(cells, dtype=np.str_) if wanted[name] == "U" else np.asarray(cells)
+        except (pa.ArrowException, ValueError) as error:
+            raise DataError(f"{path}: column {name!r} holds what cannot be read. {AGAIN}") from error
         if values.dtype.kind != wanted[name] or values.size != manifest.num_nodes:
             raise DataError(
                 f"{path}: column {name!r} holds {values.size:,} cells of {values.dtype} for "
