@@ -43,7 +43,7 @@ def one_step(**phase) -> tuple[dict, dict]:
 
 
 def test_weight_decay_moves_only_the_named_parameters():
-    before, after = one_step(decayed=("weight_0",))
+    before, after = one_step(decays={"weight_0": 0.1})
     changed = {name for name in before if not torch.equal(before[name], after[name])}
     assert changed == {"weight_0"}
 
@@ -56,14 +56,14 @@ def test_weight_decay_moves_all_parameters_by_default():
 
 def test_weight_decay_on_a_parameter_that_does_not_exist_is_refused():
     with pytest.raises(ConfigError, match="weight_7"):
-        one_step(decayed=("weight_7",))
+        one_step(decays={"weight_7": 0.1})
 
 
 def test_kipf_decays_the_first_layer_only_and_stops_from_the_twelfth_epoch_on():
     tensors = GraphTensors(small_graph())
     method: Any = create("gcn-kipf")
     ((phase, _),) = method.phases(tensors, torch.tensor(SPLIT.train))
-    assert phase.decayed == ("weight_0",)
+    assert phase.decays == {"weight_0": 5e-4}
     assert (phase.epochs, phase.stop_window, phase.stop_after) == (200, 10, 11)
 
 

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from lcgnn.errors import ConfigError
 from lcgnn.graph import Graph, Split
-from lcgnn.methods import create, entries, entry, register
+from lcgnn.methods import create, entries, entry, recorded, register
 from lcgnn.methods.base import _REGISTRY, Context, Fit, Method, dataset_defaults, setting, settings_of
 from lcgnn.methods.lc import TwoPhase, register_network
 from lcgnn.networks.network import Network, glorot
@@ -180,3 +180,13 @@ def test_a_setting_of_another_type_or_out_of_its_range_is_refused_before_any_wor
 def test_settings_may_be_numpy_numbers_and_whole_numbers_where_any_will_do():
     method = made("lc-gcn", hidden=np.int64(4), learning_rate=np.float32(0.5), weight_decay=0)
     assert (method.hidden, method.learning_rate, method.weight_decay) == (4, 0.5, 0)
+
+
+def test_a_setting_that_was_added_later_leaves_what_was_recorded_before_as_it_is():
+    method = create("lc-gcn")
+    plain = method.plain_settings()
+    assert "base_patience" not in plain  # Records of version 0.2 know of no such setting.
+    assert recorded("lc-gcn", plain) == method
+    patient = create("lc-gcn", base_patience=7)
+    assert patient.plain_settings() == {**plain, "base_patience": 7}
+    assert recorded("lc-gcn", patient.plain_settings()) == patient

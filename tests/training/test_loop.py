@@ -152,17 +152,17 @@ def test_stopped_keeps_the_epoch_at_which_training_ended():
 
 
 def test_weight_decay_applies_to_the_named_parameters_alone():
-    decayed = run_decay(("weight",))
+    decayed = run_decay({"weight": 0.5})
     torch.testing.assert_close(decayed, run_decay(None))
-    assert not torch.equal(decayed, run_decay(()))
+    assert not torch.equal(decayed, run_decay({}))
     with pytest.raises(ConfigError, match=r"Weight decay names \['wait'\]; the network has weight"):
-        run_decay(("wait",))
+        run_decay({"wait": 0.5})
 
 
-def run_decay(decayed: tuple[str, ...] | None) -> Tensor:
+def run_decay(decays: dict[str, float] | None) -> Tensor:
     network = Counter()
     nn.init.constant_(network.weight, 100.0)
-    phase = Phase("scripted", 3, 1.0, 0.5, "last", decayed=decayed)
+    phase = Phase("scripted", 3, 1.0, 0.5, "last", decays=decays)
     # The penalty's gradient grows with the weight; that of the objective does not.
     return Trainer(network, BARE, torch.arange(4), 0).run(phase, Script([])).best_state["weight"]
 

@@ -16,7 +16,7 @@ from lcgnn.compute.tensor_files import read_tensors, write_tensors
 from lcgnn.errors import LCGNNError, OutputError
 from lcgnn.features.encoding import Encoding
 from lcgnn.features.scaling import Scaling
-from lcgnn.methods import create
+from lcgnn.methods import recorded
 from lcgnn.runs.fields import Place
 from lcgnn.runs.model import TrainedModel
 from lcgnn.runs.records.summary import read_assessment
@@ -64,7 +64,7 @@ def save_fitted(path: Path, fitted: Fitted, parameters: Mapping[str, Any]) -> No
         "format": FORMAT,
         "parameters": dict(parameters),
         "method": model.name,
-        "settings": asdict(model.method),
+        "settings": model.method.plain_settings(),
         "num_features": model.num_features,
         "encoding": {"table" if isinstance(fitted.encoding, Encoding) else "numbers": fitted.encoding.to_json()},
         "classes": {"type": fitted.classes.dtype.str, "values": fitted.classes.tolist()},
@@ -100,7 +100,7 @@ def _fitted(tensors: Mapping[str, torch.Tensor], content: Mapping[str, Any]) -> 
     }
     model = TrainedModel(
         content["method"],
-        create(content["method"], **content["settings"]),
+        recorded(content["method"], content["settings"]),
         tuple(str(name) for name in classes),
         content["num_features"],
         fitted,

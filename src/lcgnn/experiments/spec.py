@@ -105,7 +105,7 @@ class Experiment:
 
     def configuration_keys(self, row: Row, column: Column) -> list[str]:
         """What tells the records of a cell's runs from others, one key for each draw of the labels."""
-        settings = dataclasses.asdict(create(row.method, column.dataset, **row.settings))
+        settings = create(row.method, column.dataset, **row.settings).plain_settings()
         return [
             configuration_key(column.dataset, row.method, settings, column.split_for(draw))
             for draw in range(max(column.draws, 1))

@@ -12,6 +12,7 @@ from lcgnn.methods.base import (
     entries,
     entry,
     is_registered,
+    recorded,
     register,
     setting,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "entry",
     "is_registered",
     "module_method",
+    "recorded",
     "register",
     "register_module",
     "setting",

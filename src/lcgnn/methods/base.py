@@ -117,14 +117,44 @@ class Method(ABC):
         """
         raise ConfigError(f"{type(self).__name__} classifies only the nodes that it is fitted to.")
 
+    def plain_settings(self) -> dict[str, Any]:
+        """Its settings as plain data, as records and models keep them.
+
+        A setting that was added later is left out at its default: what was recorded before it was there still holds.
+        """
+        later = {item.name: item.default for item in dataclasses.fields(self) if item.metadata.get("added")}
+        return {
+            name: value
+            for name, value in dataclasses.asdict(self).items()
+            if name not in later or value != later[name]
+        }
+
     def first_phase_settings(self) -> dict[str, Any] | None:
         """What determines the first of several phases, for methods that may have it in common; None if nothing."""
         return None
 
 
-def setting(default: Any, help: str, *, at_least: float | None = None, below: float | None = None) -> Any:
-    """A field of a method, with the sentence that explains it and the range that it must lie in."""
-    return field(default=default, metadata={"help": help, "at_least": at_least, "below": below})
+def setting(
+    default: Any,
+    help: str,
+    *,
+    at_least: float | None = None,
+    below: float | None = None,
+    at_most: float | None = None,
+    added: str | None = None,
+) -> Any:
+    """A field of a method, with the sentence that explains it and the range that it must lie in.
+
+    Args:
+        default: Its value where nothing else is said.
+        help: What it is, for somebody who has not read the paper.
+        at_least: The smallest value.
+        below: What it must be smaller than.
+        at_most: The largest value.
+        added: The version that brought it, if the method was there before: see ``Method.plain_settings``.
+    """
+    limits = {"at_least": at_least, "below": below, "at_most": at_most}
+    return field(default=default, metadata={"help": help, "added": added, **limits})
 
 
 @dataclass(frozen=True)
@@ -206,6 +236,14 @@ def create(name: str, dataset: str | None = None, **settings: Any) -> Method:
     chosen = {**defaults, **found.preset, **settings}
     check_settings(name, found.method, chosen)
     return found.method(**chosen)
+
+
+def recorded(name: str, settings: Mapping[str, Any]) -> Method:
+    """The method of that name with the settings that ``Method.plain_settings`` gave."""
+    later = {
+        key: item.default for key, item in settings_of(entry(name).method).items() if item.metadata.get("added")
+    }
+    return create(name, **{**later, **settings})
 
 
 def settings_of(method: type[Method]) -> dict[str, dataclasses.Field[Any]]:

@@ -43,4 +43,7 @@ class KipfGCN(GCNMethod):
 
     def base_phase(self) -> Phase:
         # The original stops after epoch 11 at the earliest: `epoch > 10`, counted from 0.
-        return replace(super().base_phase(), decayed=("weight_0",), stop_after=self.base_stop_window + 1)
+        return replace(super().base_phase(), stop_after=self.base_stop_window + 1)
+
+    def decays(self) -> dict[str, float]:
+        return {"weight_0": self.weight_decay}

@@ -58,6 +58,13 @@ class TwoPhase(Method):
     )
     learning_rate: float = setting(0.01, "Adam's learning rate.", at_least=0)
     weight_decay: float = setting(5e-4, "L2 penalty on all parameters.", at_least=0)
+    base_patience: int = setting(
+        0,
+        "Stop the first phase after so many epochs without a better validation loss or accuracy; 0: never.",
+        at_least=0,
+        added="0.3",
+    )
+    patience: int = setting(0, "The same for the second phase.", at_least=0, added="0.3")
 
     def __post_init__(self) -> None:
         # Both check their settings, before any work starts.
@@ -122,7 +129,7 @@ class TwoPhase(Method):
     def first_phase_settings(self) -> dict[str, Any] | None:
         if self.aggregation is None:
             return None
-        shared = {key: value for key, value in asdict(self).items() if key not in _SECOND_PHASE_SETTINGS}
+        shared = {key: value for key, value in self.plain_settings().items() if key not in _SECOND_PHASE_SETTINGS}
         return {"network": type(self).__qualname__, "phase": asdict(self.base_phase()), **shared}
 
     def base_phase(self) -> Phase:
@@ -134,6 +141,8 @@ class TwoPhase(Method):
             self.weight_decay,
             "last" if self.selection == "last" else self.base_selection,
             self.base_stop_window,
+            patience=self.base_patience,
+            decays=self.decays(),
         )
 
     def second_phase(self) -> Phase | None:
@@ -143,7 +152,19 @@ class TwoPhase(Method):
         if self.aggregation not in _PHASE_NAMES:
             raise ConfigError(f"aggregation is {self.aggregation!r}; it can be {', '.join(_PHASE_NAMES)} or null.")
         name = _PHASE_NAMES[self.aggregation]
-        return Phase(name, self.epochs, self.learning_rate, self.weight_decay, self.selection)
+        return Phase(
+            name,
+            self.epochs,
+            self.learning_rate,
+            self.weight_decay,
+            self.selection,
+            patience=self.patience,
+            decays=self.decays(),
+        )
+
+    def decays(self) -> Mapping[str, float] | None:
+        """The L2 penalty of every parameter that has one, by name; None for ``weight_decay`` on all."""
+        return None
 
     def phases(self, graph: Placement, train: Tensor) -> list[tuple[Phase, Objective]]:
         """What to train, how long and for what."""
@@ -171,6 +192,7 @@ _SECOND_PHASE_SETTINGS = {
     "epochs",
     "selection",
     "base_selection",
+    "patience",
 }
 
 _PHASE_NAMES = {"consistency": "label consistency", "adjacency": "adjacency", "none": "control"}

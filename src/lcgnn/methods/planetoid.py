@@ -96,7 +96,7 @@ class PlanetoidMethod(Method):
             self.learning_rate,
             self.weight_decay,
             self.selection,
-            decayed=("feature_weight",),
+            decays={"feature_weight": self.weight_decay},
         )
         phases.append((together, JointCrossEntropy(graph, train, extra_weight=self.context_weight)))
         return phases

@@ -91,7 +91,7 @@ class Crew:
         assert isinstance(method, TwoPhase)
         order = {
             "method": name,
-            "settings": dataclasses.asdict(method),
+            "settings": method.plain_settings(),
             "seed": seed,
             "fingerprint": context.checkpoint.fingerprint if context.checkpoint else "",
         }

@@ -16,7 +16,7 @@ from lcgnn.assessment.calibration import at_temperature
 from lcgnn.compute.tensor_files import read_tensors, write_tensors
 from lcgnn.errors import ConfigError, DataError, LCGNNError, OutputError
 from lcgnn.graph import Graph
-from lcgnn.methods import Fit, Method, create
+from lcgnn.methods import Fit, Method, recorded
 from lcgnn.sources.tables.form import TableForm
 
 FORMAT = "lcgnn model 1"
@@ -91,7 +91,7 @@ class TrainedModel:
         description = {
             "format": FORMAT,
             "method": self.name,
-            "settings": dataclasses.asdict(self.method),
+            "settings": self.method.plain_settings(),
             "classes": list(self.class_names),
             "num_features": self.num_features,
             "temperature": self.temperature,
@@ -109,7 +109,7 @@ class TrainedModel:
         try:
             return cls(
                 content["method"],
-                create(content["method"], **content["settings"]),
+                recorded(content["method"], content["settings"]),
                 tuple(content["classes"]),
                 content["num_features"],
                 tensors,

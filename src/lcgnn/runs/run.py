@@ -66,7 +66,7 @@ class Run:
     @cached_property
     def identity(self) -> str:
         """A hash of everything that determines the result."""
-        settings = dataclasses.asdict(self.method)
+        settings = self.method.plain_settings()
         return fingerprint({"method": self.spec.method, "settings": settings, **self._data})
 
     @cached_property
@@ -94,7 +94,7 @@ class Run:
             run=self.identity,
             dataset=self.spec.source.name,
             method=self.spec.method,
-            settings=dataclasses.asdict(self.method),
+            settings=self.method.plain_settings(),
             split=self.spec.split,
             seed=self.spec.seed,
             graph=self.graph.checksum,

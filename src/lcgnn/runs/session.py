@@ -209,7 +209,7 @@ def _configuration(run: Run) -> Configuration:
         dataset=run.spec.source.name,
         graph=run.graph.checksum,
         method=run.spec.method,
-        settings=dataclasses.asdict(run.method),
+        settings=run.method.plain_settings(),
         split=UsedSplit(run.spec.split, run.split.name, run.split.checksum),
     )
 

@@ -45,7 +45,7 @@ class Phase:
         stop_after: The epochs before ``stop_window`` may stop anything; None for half of all epochs.
         patience: Stop after so many epochs in a row in which neither the highest validation accuracy nor the
             lowest validation loss so far improved. 0 never stops.
-        decayed: Names of the parameters that weight decay applies to; None for all.
+        decays: The L2 penalty of every parameter that has one, by name; None for ``weight_decay`` on all.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Phase:
     stop_window: int = 0
     stop_after: int | None = None
     patience: int = 0
-    decayed: tuple[str, ...] | None = None
+    decays: Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
         if self.epochs < 1:
@@ -305,8 +305,8 @@ class _Watch:
 
 def _weight_decay(parameters: Mapping[str, Tensor], phase: Phase) -> dict[str, float]:
     """The weight decay of every parameter."""
-    decayed = parameters.keys() if phase.decayed is None else set(phase.decayed)
-    unknown = decayed - parameters.keys()
+    decays = dict.fromkeys(parameters, phase.weight_decay) if phase.decays is None else phase.decays
+    unknown = decays.keys() - parameters.keys()
     if unknown:
         raise ConfigError(f"Weight decay names {sorted(unknown)}; the network has {', '.join(parameters)}.")
-    return {name: phase.weight_decay if name in decayed else 0.0 for name in parameters}
+    return {name: decays.get(name, 0.0) for name in parameters}
