@@ -120,7 +120,7 @@ class Method(ABC):
     def plain_settings(self) -> dict[str, Any]:
         """Its settings as plain data, as records and models keep them.
 
-        A setting that was added later is left out at its default: what was recorded before it was there still holds.
+        A setting that was added later is left out at its default, so that older records still hold.
         """
         later = {item.name: item.default for item in dataclasses.fields(self) if item.metadata.get("added")}
         return {
