@@ -26,11 +26,13 @@ class TrainingOutput:
         further_logits: More answers (N, C), which are trained for the same as the logits but not reported.
         extra_loss: A scalar of the network's own that is added to the objective's loss, with the objective's
             ``extra_weight``.
+        share: What the objective's loss of each answer counts: 1 adds them up, one over their number takes the mean.
     """
 
     logits: Tensor
     further_logits: tuple[Tensor, ...] = ()
     extra_loss: Tensor | None = None
+    share: float = 1.0
 
     @property
     def answers(self) -> tuple[Tensor, ...]:
@@ -141,7 +143,9 @@ class Passes:
         self.output = self.network.train_pass(self.graph, self.embedding, key)
         extra = self.output.extra_loss
         answers = [logits.detach() for logits in self.output.answers]
-        return TrainingOutput(answers[0], tuple(answers[1:]), None if extra is None else extra.detach())
+        return TrainingOutput(
+            answers[0], tuple(answers[1:]), None if extra is None else extra.detach(), self.output.share
+        )
 
     def backward(self, gradient: Tensor, *further: Tensor) -> None:
         """Set every parameter's gradient.
