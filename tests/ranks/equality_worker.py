@@ -20,6 +20,7 @@ from lcgnn.sources.parts.parted import load_parted
 
 # Epochs of either phase, by method.
 EPOCHS = {"lc-gcn": 25, "lc-gat": 25, "gcn-adjacency": 5, "lc-sgc": 5, "lc-mlp": 5}
+EPOCHS |= {"lc-appnp": 5, "lc-dagnn": 5, "lc-gcnii": 5}
 # World size, features, kernels: the usual ones, those without, those for large graphs.
 CASES = (
     (4, "dense", "fused"),
