@@ -19,7 +19,7 @@ from scipy.sparse import csr_array, diags_array, eye_array
 from torch import Tensor
 
 from lcgnn.compute.kernels import fused
-from lcgnn.compute.kernels.csr import Entries, as_scipy, csr_tensor, product, transposed_product
+from lcgnn.compute.kernels.csr import Entries, as_scipy, blended_product, csr_tensor, product, transposed_product
 from lcgnn.compute.kernels.dropout import Dropout
 from lcgnn.compute.kernels.dropped import dropped_dense_product, dropped_entries
 from lcgnn.errors import DataError
@@ -86,6 +86,10 @@ class SparseMatrix:
         """``self @ dense + bias`` for a (D,) bias."""
         result: Tensor = _ProductPlus.apply(dense, bias, self)  # type: ignore[no-untyped-call]
         return result
+
+    def blended(self, dense: Tensor, factor: float, added: Tensor, share: float) -> Tensor:
+        """``factor * (self @ dense) + share * added``, outside of autograd."""
+        return blended_product(self.matrix, dense, factor, added, share, self._entries)
 
     def dropout(self, dropout: Dropout, kept_rows: Tensor | None = None) -> SparseMatrix:
         """Drop stored entries: the same as dropout on the dense matrix, since a zero stays zero.

@@ -161,5 +161,9 @@ class Passes:
 
 def glorot(*shape: int, generator: torch.Generator) -> nn.Parameter:
     """Glorot and Bengio's uniform initialisation over the last two dimensions."""
-    bound = math.sqrt(6.0 / (shape[-2] + shape[-1]))
+    return uniform(*shape, bound=math.sqrt(6.0 / (shape[-2] + shape[-1])), generator=generator)
+
+
+def uniform(*shape: int, bound: float, generator: torch.Generator) -> nn.Parameter:
+    """Weights drawn evenly from -bound to bound."""
     return nn.Parameter(torch.empty(*shape).uniform_(-bound, bound, generator=generator))
