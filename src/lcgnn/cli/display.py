@@ -229,15 +229,16 @@ def _split_in_words(summary: Summary) -> str:
 
 
 def datasets_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Table 1 of the paper, measured on the data themselves."""
-    table = Table(title="Benchmark graphs (Table 1 of the paper)", title_justify="left", title_style="bold")
-    table.add_column("name")
+    """The benchmark graphs, measured on the data themselves where they are on this machine."""
+    table = Table(title="Benchmark graphs", title_justify="left", title_style="bold")
+    table.add_column("name", no_wrap=True)
     for heading in ("nodes", "raw links", "edges", "classes", "features", "label rate"):
         table.add_column(heading, justify="right")
+    counted = ("nodes", "raw_links", "edges", "classes", "features")
     for row in rows:
         table.add_row(
             Text(row["name"]),
-            *(f"{row[key]:,}" for key in ("nodes", "raw_links", "edges", "classes", "features")),
+            *("-" if row[key] is None else f"{row[key]:,}" for key in counted),
             f"{row['label_rate']:.3f}",
         )
     return table

@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 from lcgnn.errors import ConfigError, DataError
 from lcgnn.graph import Graph, Split
 
+# Of a random draw, as in Planetoid's public splits.
+NUM_VALIDATION, NUM_TEST = 500, 1000
+
 
 def first_per_class(graph: Graph, split: Split, labels_per_class: int) -> Split:
     """The split with only the first training nodes of every class, in node order, as in Tables 3 and 4.
@@ -22,16 +25,24 @@ def first_per_class(graph: Graph, split: Split, labels_per_class: int) -> Split:
 
 
 def random_split(
-    graph: Graph, *, labels_per_class: int, num_validation: int = 500, num_test: int = 1000, seed: int
+    graph: Graph,
+    *,
+    labels_per_class: int,
+    num_validation: int | None = None,
+    num_test: int | None = None,
+    seed: int,
 ) -> Split:
     """A split drawn among the labelled nodes: so many of every class to train on, the others regardless.
 
-    The same graph, numbers and seed give the same split.
+    The same graph, numbers and seed give the same split. Unless it is said otherwise 500 nodes are for validation
+    and 1,000 for test, or one third and two thirds of what is left where that is fewer.
     """
     generator = np.random.default_rng(seed)
     by_class = _by_class(graph, graph.labelled, labels_per_class, "")
     train = np.concatenate([generator.choice(nodes, labels_per_class, replace=False) for nodes in by_class])
     rest = generator.permutation(np.setdiff1d(graph.labelled, train))
+    num_validation = min(NUM_VALIDATION, rest.size // 3) if num_validation is None else num_validation
+    num_test = min(NUM_TEST, rest.size - num_validation) if num_test is None else num_test
     if min(num_validation, num_test) < 0 or rest.size < num_validation + num_test:
         raise DataError(
             f"{graph.name}: {num_validation} validation and {num_test} test nodes were asked for, but after "
