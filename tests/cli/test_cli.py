@@ -142,6 +142,17 @@ def test_few_labels_and_random_splits_are_options(tmp_path: Path) -> None:
     assert summary["stages"][0]["paper"] is None
 
 
+def test_a_handful_of_labels_of_any_class_is_an_option(tmp_path: Path) -> None:
+    done = lcgnn("train", "cora", "--json", "--split", "handful", "--labels", "35", *SHORT, folder=tmp_path)
+    summary = json.loads(done.stdout)
+    assert summary["split"]["name"] == "handful, 35 labels, seed 0"
+    assert summary["settings"]["selection"] == "last"
+    refused = lcgnn("train", "cora", "--labels", "35", folder=tmp_path)
+    assert refused.returncode == 2
+    assert refused.stderr.count("\n") == 1
+    assert "say split 'random' or 'handful'" in refused.stderr
+
+
 def test_datasets_prints_table_1(tmp_path: Path, citeseer: object, pubmed: object) -> None:
     rows = json.loads(lcgnn("datasets", "--json", folder=tmp_path).stdout)
     measured = {
@@ -174,7 +185,7 @@ BAD = {
     "more labels than there are": (["train", "cora", "--labels-per-class", "21"], "21"),
     "no label": (["train", "cora", "--labels-per-class", "0"], "labels"),
     "impossible random split": (["train", "cora", "--split", "random", "--labels-per-class", "181"], "181"),
-    "unknown split": (["train", "cora", "--split", "privat"], "'public' or 'random'"),
+    "unknown split": (["train", "cora", "--split", "privat"], "'public', 'random' or 'handful'"),
     "no seeds": (["train", "cora", "--seeds", "0"], "one seed"),
     "no workers": (["train", "cora", "--workers", "0"], "one worker"),
     "no epochs": (["train", "cora", "--epochs", "0"], "one epoch"),

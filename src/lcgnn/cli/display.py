@@ -109,9 +109,8 @@ def group_line(what: str, seconds: float, console: Console) -> None:
 
 def record_line(record: Record, console: Console) -> None:
     """One line for a run of an experiment that has finished."""
-    labels = record.split.labels_per_class
-    plural = "" if labels == 1 else "s"
-    where = record.dataset if labels is None else f"{record.dataset}, {labels} label{plural}"
+    labels = record.split.labels_in_words()
+    where = record.dataset if labels is None else f"{record.dataset}, {labels}"
     result_line(record, console, before=f"{record.method} on {where}, ")
 
 

@@ -21,7 +21,6 @@ from lcgnn.sources.benchmarks.registry import Benchmark
 from lcgnn.sources.source import Progress, silent
 from lcgnn.sources.splits import random_split
 
-LABELS_PER_CLASS = 20
 TIMEOUT_SECONDS = 10
 
 
@@ -79,7 +78,7 @@ class NpzFile(Benchmark):
         content = self._downloaded(progress) if found is None else self._checked(found)
         progress(f"reading {self.key}", 0, None)
         graph = self._graph(self.parse(content))
-        return graph, random_split(graph, labels_per_class=LABELS_PER_CLASS, seed=0)
+        return graph, random_split(graph, seed=0)
 
     def is_here(self) -> bool:
         return self._found(cache.folders()) is not None
