@@ -9,7 +9,6 @@ import torch
 from lcgnn.methods.base import setting
 from lcgnn.methods.lc import TwoPhase, register_network
 from lcgnn.networks.grand import GRAND
-from lcgnn.training.loop import Selection
 
 
 @register_network("grand", "GRAND")

@@ -17,7 +17,7 @@ from lcgnn.networks.propagation import powers_mean
 
 
 class GRAND(Network):
-    r"""Logits :math:`\mathrm{ReLU}(\bar A X W_0 + b_0)\, W_1 + b_1` with :math:`\bar A` the mean of the powers 0..K.
+    r"""Logits :math:`\mathrm{ReLU}(\bar A X W_0 + b_0)\, W_1 + b_1` with :math:`\bar A` the mean of powers 0..K.
 
     In training, S times: each node's features are dropped as a whole with probability p (DropNode), then
     propagated. Every one of the S predictions is trained for the labels, and the extra loss brings them together,

@@ -26,7 +26,7 @@ class TrainingOutput:
         further_logits: More answers (N, C), which are trained for the same as the logits but not reported.
         extra_loss: A scalar of the network's own that is added to the objective's loss, with the objective's
             ``extra_weight``.
-        share: What the objective's loss of each answer counts: 1 adds them up, one over their number takes the mean.
+        share: What the objective's loss of each answer counts: 1 adds them up, 1 / their number takes the mean.
     """
 
     logits: Tensor

@@ -1,4 +1,4 @@
-"""Several predictions of every node that are to agree (GRAND): how far they are apart, and the gradient of that."""
+"""Several predictions of every node that are to agree (GRAND): how far apart they are, and its gradient."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from lcgnn.compute.kernels.backend import fused
 
 
 def disagreement(logits: Tensor, temperature: float, surest: float = 0.0) -> tuple[float, Tensor]:
-    r"""The sum of :math:`|Z^{(s)}_i - \bar Z'_i|^2` over nodes and samples, and its gradient by the logits (S, N, C).
+    r"""The sum of :math:`|Z^{(s)}_i - \bar Z'_i|^2` over nodes and samples, and its gradient (S, N, C).
 
-    :math:`\bar Z'` is the mean of the samples' softmax, sharpened: to the power of 1 / temperature, and normalised.
-    It is a target and has no gradient.
+    :math:`\bar Z'` is the mean of the samples' softmax, sharpened: to the power of 1 / temperature and
+    normalised. It is a target and has no gradient.
 
     Args:
         logits: (S, N, C).

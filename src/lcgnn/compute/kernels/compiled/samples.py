@@ -30,7 +30,7 @@ def disagreement(
     zero, one, two = np.float32(0), np.float32(1), np.float32(2)
     shares = np.empty((num_samples, num_classes), dtype=np.float32)
     mean = np.empty(num_classes, dtype=np.float32)
-    total_loss = 0.0
+    total_loss = np.float64(0)
     for i in range(num_nodes):
         mean[:] = zero
         for s in range(num_samples):
@@ -68,5 +68,5 @@ def disagreement(
                 inner += apart * shares[s, c]
             for c in range(num_classes):
                 gradient[s, i, c] = two * shares[s, c] * (shares[s, c] - mean[c] - inner)
-        total_loss += loss
-    return total_loss
+        total_loss += np.float64(loss)
+    return float(total_loss)
