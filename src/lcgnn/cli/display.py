@@ -229,7 +229,7 @@ def _split_in_words(summary: Summary) -> str:
 
 def datasets_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     """The benchmark graphs, measured on the data themselves where they are on this machine."""
-    table = Table(title="Benchmark graphs", title_justify="left", title_style="bold")
+    table = Table(title="Benchmark graphs", title_justify="left", title_style="bold", show_edge=False)
     table.add_column("name", no_wrap=True)
     for heading in ("nodes", "raw links", "edges", "classes", "features", "label rate"):
         table.add_column(heading, justify="right")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
 from lcgnn.errors import DataError, DownloadError
-from lcgnn.features.scaling import Scaling, sparse_or_dense
+from lcgnn.features.scaling import Scaling
 from lcgnn.graph import Features, Graph, Split
 from lcgnn.sources.benchmarks import cache
 from lcgnn.sources.benchmarks.download import download
@@ -126,7 +126,7 @@ class NpzFile(Benchmark):
 
 
 def scaled(features: Features, scaling: str) -> Features:
-    """(N, F) the features as a network can learn from them, in the form that is faster.
+    """(N, F) the features as a network can learn from them: counts sparse, measurements dense.
 
     Counts ("norm") are divided row by row by their Euclidean norm. Divided by their sum, as Planetoid's are, the
     entries of a long row are so small that a network stays unsure of every class. What measures something
@@ -137,4 +137,4 @@ def scaled(features: Features, scaling: str) -> Features:
     counts = csr_array(features, dtype=np.float64)
     norms: NDArray[Any] = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1)).ravel())
     inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms != 0)
-    return sparse_or_dense(csr_array(diags_array(inverse) @ counts).astype(np.float32))
+    return csr_array(diags_array(inverse) @ counts).astype(np.float32)
