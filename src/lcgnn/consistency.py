@@ -32,7 +32,8 @@ def balanced(class_agreement: Tensor) -> Tensor:
     r"""The class agreement with every class counting the same, however many nodes are of it.
 
     The sums of :math:`Z^\top Z` over its rows are the classes' sizes D, so that with it :math:`\hat Z` becomes
-    :math:`Z D^{-1} Z^\top Z`: :math:`Z D^{-1} Z^\top` is doubly stochastic, and no class draws nodes to it by its size.
+    :math:`Z D^{-1} Z^\top Z`: the weights :math:`Z D^{-1} Z^\top` are doubly stochastic, and no class draws nodes to
+    it by its size.
     """
     return row_normalize(class_agreement)
 

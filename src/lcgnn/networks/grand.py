@@ -25,8 +25,8 @@ class GRAND(Network):
     .. math:: \lambda\, \frac1{SN} \sum_s \sum_i |Z^{(s)}_i - \bar Z'_i|^2,
 
     :math:`\bar Z'` being their mean, sharpened by a temperature. In prediction the features count 1 - p instead.
-    The features are projected before they are propagated: an epoch propagates ``hidden`` columns S times, and never
-    the features.
+    The features are projected before they are propagated: an epoch propagates ``hidden`` columns S times, and
+    never the features.
 
     Args:
         num_features: F.
