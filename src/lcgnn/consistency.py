@@ -31,9 +31,9 @@ def agreement(label_distribution: Tensor) -> Tensor:
 def balanced(class_agreement: Tensor) -> Tensor:
     r"""The class agreement with every class counting the same, however many nodes are of it.
 
-    The sums of :math:`Z^\top Z` over its rows are the classes' sizes D, so that with it :math:`\hat Z` becomes
-    :math:`Z D^{-1} Z^\top Z`: the weights :math:`Z D^{-1} Z^\top` are doubly stochastic, and no class draws nodes to
-    it by its size.
+    The rows of :math:`Z^\top Z` sum to the classes' sizes D, so that :math:`\hat Z` becomes
+    :math:`Z D^{-1} Z^\top Z`: the weights :math:`Z D^{-1} Z^\top` are doubly stochastic, and no class draws nodes
+    to it by its size.
     """
     return row_normalize(class_agreement)
 

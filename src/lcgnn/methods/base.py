@@ -32,13 +32,15 @@ class Stage:
         name: What to call it in a table.
         label_distribution: (N, C) what it predicts.
         history: (epochs, 3) training loss, validation loss, validation accuracy.
-        best_epoch: The epoch that was kept, counted from 1.
+        best_epoch: The epoch that was kept, counted from 1; 0 if the stage ended where it began.
+        note: What there is to say of it, in a sentence.
     """
 
     name: str
     label_distribution: NDArray[np.float32]
     history: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 3)))
     best_epoch: int = 0
+    note: str = ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,8 @@ labels and brought to agree on all nodes, labelled or not. Width, steps, samples
 patience are those of the authors' scripts (THUDM/GRAND); see ``defaults.toml``.
 
 What departs from the original: features are projected before they are propagated, so that dropout on the input
-acts on the features themselves and not on their averages; there is no batch normalisation, which the original has on
-PubMed alone, and which would need those averages. Where the original stops by the lower of two counts of patience,
+acts on the features themselves and not on their averages; there is no batch normalisation, which the original
+has on PubMed alone, and which would need those averages. Where the original stops by the lower of two counts of patience,
 here neither validation loss nor accuracy may improve for so many epochs, and the epoch of the lowest loss is kept,
 as there.
 

@@ -20,6 +20,7 @@ from lcgnn.consistency import Reduction, aggregate, balanced
 from lcgnn.errors import ConfigError
 from lcgnn.graph import Graph, Split
 from lcgnn.methods.base import Context, Fit, Method, MethodClass, register, setting
+from lcgnn.methods.guard import worse_than_base
 from lcgnn.methods.phases import fit_in_phases, fitted_logits, nodes_on
 from lcgnn.methods.placements import check_placement
 from lcgnn.methods.sizes import check_size
@@ -76,6 +77,12 @@ class TwoPhase(Method):
         "Whether every class counts the same in the aggregation, however large it is; false is the paper's form.",
         added="0.3",
     )
+    guard: bool = setting(
+        False,
+        "Whether the base's answer is kept where label consistency made it worse, by the validation labels, or by "
+        "classes that vanish where there are none; false is the paper's form.",
+        added="0.3",
+    )
 
     def __post_init__(self) -> None:
         # Both check their settings, before any work starts.
@@ -105,15 +112,24 @@ class TwoPhase(Method):
         check_size(self, "this graph", 0, graph.num_features, graph.num_classes)
         generator = torch.Generator().manual_seed(seed)
         network = self.network(graph.num_features, graph.num_classes, generator).to(graph.device)
-        fit = fit_in_phases(network, graph, validation, seed, context, self.phases(graph, train))
-        class_agreement = _agreement(network, graph, fit).cpu()
-        if self.balanced:
-            class_agreement = balanced(class_agreement)
+        guard = worse_than_base if self.guard and self.aggregation == "consistency" else None
+        fit = fit_in_phases(network, graph, validation, seed, context, self.phases(graph, train), guard)
+        class_agreement = self._agreement(network, graph, fit).cpu()
         if not torch.isfinite(class_agreement).all():
             last = fit.stages[-1]
             phase = self.second_phase() or self.base_phase()
             raise diverged(phase, last.best_epoch, "a probability is not finite")
         return replace(fit, tensors={**fit.tensors, _AGREEMENT: class_agreement})
+
+    @torch.no_grad()
+    def _agreement(self, network: Network, graph: Placement, fit: Fit) -> Tensor:
+        """The (C, C) class agreement of the fitted network, which classifies a new node without the old graph."""
+        if fit.stages[-1].note:
+            # The identity leaves every distribution as it is.
+            return torch.eye(graph.num_classes)
+        with network.holding(fit.tensors):
+            found = graph.agreement(network(graph))
+        return balanced(found) if self.balanced else found
 
     @property
     def inductive(self) -> bool:
@@ -214,6 +230,7 @@ _SECOND_PHASE_SETTINGS = {
     "patience",
     "cross_entropy_weight",
     "balanced",
+    "guard",
 }
 
 _PHASE_NAMES = {"consistency": "label consistency", "adjacency": "adjacency", "none": "control"}
@@ -250,10 +267,3 @@ def register_network(name: str, title: str) -> Callable[[MethodClass], MethodCla
         return method
 
     return add
-
-
-@torch.no_grad()
-def _agreement(network: Network, graph: Placement, fit: Fit) -> Tensor:
-    """The (C, C) class agreement of the fitted network, which classifies a new node without the old graph."""
-    with network.holding(fit.tensors):
-        return graph.agreement(network(graph))
