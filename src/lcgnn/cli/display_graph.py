@@ -51,13 +51,15 @@ def tried_table(dataset: str, choice: ChoiceRecord) -> RenderableType:
     from lcgnn.runs.choice.words import verdict
 
     table = Table(
-        title=_printable(f"{dataset}, {choice.folds} of {choice.of_folds} folds"),
+        title=_printable(f"{dataset}, labels held out in {choice.folds} of {choice.of_folds} folds; * is taken"),
         title_justify="left",
         title_style="bold",
+        box=None,
+        pad_edge=False,
     )
     table.add_column("method", no_wrap=True)
     for heading in ("right", "% (interval)", "minus the first", "", "seconds"):
-        table.add_column(heading, justify="left" if not heading else "right", no_wrap=True)
+        table.add_column(heading, justify="right" if heading else "left", no_wrap=True)
     for item in choice.tried:
         mark = " *" if item.name == choice.taken else ""
         table.add_row(

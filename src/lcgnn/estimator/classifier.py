@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -19,19 +18,17 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from lcgnn.assessment.calibration import at_temperature
 from lcgnn.assessment.evaluation import class_counts
 from lcgnn.csr import checked_sparse
-from lcgnn.errors import ConfigError, InputError, InputWarning, OutputError
+from lcgnn.errors import InputError, InputWarning, OutputError
+from lcgnn.estimator.bases import candidates, method_of
 from lcgnn.estimator.storage import Fitted, load_fitted, save_fitted
 from lcgnn.features.encoding import Encoding
 from lcgnn.features.scaling import Scaling, ScalingKind, checksum
 from lcgnn.graph import UNLABELLED, Features, Graph, Split
-from lcgnn.methods import Context, Method, ModuleMethod, create, entries, module_method
-from lcgnn.methods.base import OWN_GRAPH, own_graph_settings
-from lcgnn.methods.checks import check_settings
+from lcgnn.methods import Context, Method
 from lcgnn.methods.lc import TwoPhase
 from lcgnn.networks.module import ModuleFactory
-from lcgnn.runs.choice.candidates import AUTO, BUDGET, CANDIDATES, EDGES_ALONE, seconds_of
+from lcgnn.runs.choice.candidates import AUTO, BUDGET, seconds_of
 from lcgnn.runs.choice.contest import contest_in_memory
-from lcgnn.runs.choice.planning import shared_settings
 from lcgnn.runs.choice.verdict import Choice
 from lcgnn.runs.choice.words import choice_in_words
 from lcgnn.runs.model import TrainedModel
@@ -270,27 +267,9 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         keeps_last = {} if self.validation_fraction else {"selection": "last"}
         settings = {**keeps_last, **given, **(self.settings or {})}
         if self.base == AUTO:
-            names = [name for name in CANDIDATES if graph.num_edges or name != EDGES_ALONE]
-            names = names if self.label_consistency else [name.removeprefix("lc-") for name in names]
-            return {name: create(name, OWN_GRAPH, **of_one) for name, of_one in shared_settings(names, settings)}
-        name, method = self._method(settings)
+            return candidates(settings, graph, label_consistency=self.label_consistency)
+        name, method = method_of(self.base, settings, label_consistency=self.label_consistency)
         return {name: method}
-
-    def _method(self, settings: dict[str, Any]) -> tuple[str, Method]:
-        """The method of a single base, and its name."""
-        if isinstance(self.base, str):
-            if self.base not in base_names():
-                raise ConfigError(f"base is {self.base!r}; it can be {', '.join([AUTO, *base_names()])}.")
-            name = f"lc-{self.base}" if self.label_consistency else self.base
-            return name, create(name, OWN_GRAPH, **settings)
-        name = "lc-module" if self.label_consistency else "module"
-        settings = {**settings, "aggregation": "consistency" if self.label_consistency else None}
-        if not isinstance(self.base, TwoPhase):
-            return name, module_method(
-                self.base, name=name, **{**own_graph_settings(ModuleMethod, settings), **settings}
-            )
-        check_settings("base", type(self.base), settings)
-        return name, dataclasses.replace(self.base, **settings)
 
     def _fit_features(self, X: Any) -> tuple[Features, Encoding | Scaling, list[str]]:
         """The features of rows to train on, how they were made, and what there is to say of the columns."""
@@ -322,12 +301,6 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             checked_sparse(X, "X")
         matrix = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=reset)
         return csr_array(matrix) if issparse(matrix) else matrix
-
-
-def base_names() -> list[str]:
-    """The networks that label consistency can be put around."""
-    names = [item.name for item in entries() if issubclass(item.method, TwoPhase)]
-    return [name for name in names if f"lc-{name}" in names]
 
 
 def _graph(

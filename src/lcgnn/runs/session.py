@@ -15,7 +15,7 @@ import numpy as np
 from lcgnn import __version__
 from lcgnn.claims import claimed
 from lcgnn.compute.device import resolve_device
-from lcgnn.errors import ConfigError, OutputError
+from lcgnn.errors import ConfigError, DataError, OutputError
 from lcgnn.files import check_names, read_json, remove_leftovers, write_json
 from lcgnn.graph import Split
 from lcgnn.limits import check_memory
@@ -181,12 +181,26 @@ def _settled(
     else:
         names = candidates_for(loaded) if isinstance(method, str) else tuple(method)
         specs = [RunSpec(source, name, 0, of_one, split) for name, of_one in shared_settings(names, settings)]
-    for spec in specs:
-        _check_parts(manner.parts, spec.create_method(), folds, loaded)
-        _check_size(spec.create_method(), loaded, manner)
+    specs = _that_fit(specs, loaded, manner, folds)
     if validation is None:
         validation = split.validation or max(_sensible_validation(Run(spec, loaded)) for spec in specs)
     return tuple(_with_labels(spec, loaded, validation) for spec in specs)
+
+
+def _that_fit(specs: list[RunSpec], loaded: Loaded, manner: Manner, folds: int | None) -> list[RunSpec]:
+    """The runs whose methods fit into memory; what is wrong with the first if none does."""
+    found, errors = [], []
+    for spec in specs:
+        method = spec.create_method()
+        _check_parts(manner.parts, method, folds, loaded)
+        try:
+            _check_size(method, loaded, manner)
+            found.append(spec)
+        except DataError as error:
+            errors.append(error)
+    if not found:
+        raise errors[0]
+    return found
 
 
 def _with_labels(spec: RunSpec, loaded: Loaded, validation: float) -> Run:

@@ -51,11 +51,11 @@ def advice_in_words(
 
 
 def verdict(tried: Tried, choice: ChoiceRecord) -> str:
-    """What the held-out labels say of an answer beside the best of them, for a table."""
+    """What the held-out labels say of an answer beside the best of them, for a table: few words."""
     if tried.folds < choice.folds:
-        return f"dropped after {tried.folds} folds"
+        return f"dropped at {tried.folds}"
     if tried.behind_best is None:
-        return "most often right"
+        return "best"
     return "behind" if tried.behind_best.high < 0 else "cannot tell"
 
 
