@@ -40,11 +40,11 @@ class Contest:
         told = 0
         started = time.perf_counter()
         for turns in race.turns():
-            told = _tell(watcher, race, told)
+            if any(entries[name].job(fold).finished() is None for name, fold in turns):
+                told = _tell(watcher, race, told)
             for (name, _), record in zip(turns, self._trained(turns, entries, watcher), strict=True):
                 race.add(name, record)
                 records.append(record)
-        _tell(watcher, race, told)
         watcher.trained_folds(records, time.perf_counter() - started)
         methods = {name: entry.run.method for name, entry in entries.items()}
         return decide(
