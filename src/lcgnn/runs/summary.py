@@ -63,7 +63,7 @@ def summarize(
 
 def words(summary: Summary, *, can_predict: bool) -> tuple[str, ...]:
     """What a summary comes to in sentences: what label consistency brought, how far to trust it, where it is."""
-    sentences = [*difference_in_words(summary)]
+    sentences = [*difference_in_words(summary), *_notes_in_words(summary)]
     classes = () if summary.answers is None else summary.answers.classes
     if summary.expected is not None:
         sentences += summary.expected.sentences(classes)
@@ -98,6 +98,16 @@ def difference_in_words(summary: Summary) -> list[str]:
             "give it more --base-epochs or a higher learning rate."
         )
     return sentences
+
+
+def _notes_in_words(summary: Summary) -> list[str]:
+    """What there is to say of the stages: of several seeds, of how many of them."""
+    seeds = len(summary.seeds)
+    return [
+        note if seeds == 1 else f"In {len(stage.notes)} of {seeds} seeds: {note}"
+        for stage in summary.stages
+        for note in stage.notes[:1]
+    ]
 
 
 def _one_sidedness_in_words(classes: Sequence[ClassCount]) -> list[str]:
@@ -153,6 +163,7 @@ def _stage(session: Session, position: int, records: Sequence[Record]) -> StageS
         mean=None if over_seeds is None else over_seeds.mean,
         std=None if over_seeds is None else over_seeds.std,
         paper=_reported(session, method),
+        notes=tuple(stage.note for stage in stages if stage.note),
     )
 
 

@@ -50,6 +50,7 @@ class StageRecord:
         confusion: How many nodes of class i (row) are taken for class j (column).
         fifths: The nodes by label consistency.
         curve: Some of the epochs.
+        note: What there is to say of the stage, if anything.
     """
 
     name: str
@@ -62,6 +63,7 @@ class StageRecord:
     confusion: tuple[tuple[int, ...], ...] | None = None
     fifths: tuple[Fifth, ...] | None = None
     curve: tuple[CurvePoint, ...] | None = None
+    note: str | None = None
 
     def accuracy(self, fifth: int | None = None) -> float | None:
         """Test accuracy of all nodes, or in a fifth of label consistency (1 to 5); None if it was not measured."""
@@ -87,6 +89,8 @@ class StageRecord:
             content["fifths"] = [dataclasses.asdict(fifth) for fifth in self.fifths]
         if self.curve is not None:
             content["curve"] = [list(point) for point in self.curve]
+        if self.note is not None:
+            content["note"] = self.note
         return content
 
 
@@ -259,6 +263,7 @@ def _stage(content: Any, place: Place) -> StageRecord:
             confusion=fields.find("confusion", _confusion),
             fifths=fields.find("fifths", list_of(_fifth, length=5)),
             curve=fields.find("curve", list_of(_curve_point)),
+            note=fields.find("note", text),
         )
 
 

@@ -43,6 +43,7 @@ class StageSummary:
         mean: Of the test accuracies; None where there are none.
         std: Their sample standard deviation.
         paper: What the paper reports, in percent.
+        notes: What there is to say of it, a sentence a seed at most.
     """
 
     name: str
@@ -52,6 +53,7 @@ class StageSummary:
     mean: float | None
     std: float | None
     paper: Reported | None
+    notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """As plain data."""
@@ -59,6 +61,7 @@ class StageSummary:
             **dataclasses.asdict(self),
             "test_accuracy": list(self.test_accuracy),
             "validation_accuracy": list(self.validation_accuracy),
+            "notes": list(self.notes),
         }
 
 
@@ -239,6 +242,7 @@ def _stage(content: Any, place: Place) -> StageSummary:
             mean=fields.read("mean", nullable(share)),
             std=fields.read("std", nullable(number)),
             paper=fields.read("paper", nullable(_reported)),
+            notes=fields.find("notes", list_of(text)) or (),
         )
 
 
