@@ -1,7 +1,7 @@
 """The stronger bases in PyTorch Geometric and in plain torch, with the same settings, one epoch a call.
 
-A network is a module of (features, propagation) whose layers over the edges come from either library; to add one is
-to write its module and to name it in ``MODULES``.
+A network is a module of (features, propagation) whose layers over the edges come from either library; to add
+one is to write its module and to name it in ``MODULES``.
 """
 
 from __future__ import annotations

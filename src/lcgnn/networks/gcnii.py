@@ -77,6 +77,5 @@ class GCNII(Network):
         return hidden_layer(current, self.no_bias, self.weight_1, "relu", dropout("output")) + self.bias_1
 
     def passes(self, graph: Placement) -> Passes:
-        # Entries of a layer are counted in 32 bits.
-        fits = graph.kind != "in turn" and graph.num_nodes * len(self.bias_0) < 2**31
-        return GCNIIPasses(self, graph) if fits and fused(self.weight_0) else super().passes(graph)
+        here = graph.kind != "in turn" and fused(self.weight_0)
+        return GCNIIPasses(self, graph) if here else super().passes(graph)

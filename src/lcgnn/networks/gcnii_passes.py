@@ -9,10 +9,9 @@ import torch
 from torch import Tensor
 
 from lcgnn.compute.kernels import activation, dense
-from lcgnn.compute.kernels.convolution import PositiveEntries, activated_product
+from lcgnn.compute.kernels.convolution import Support, convolution_gradient, convolve
 from lcgnn.compute.kernels.dropout import NO_DROPOUT, Dropout
 from lcgnn.compute.placement.base import Placement
-from lcgnn.compute.sparse import SparseMatrix
 from lcgnn.networks.input_layer import InputLayer
 from lcgnn.networks.network import Passes, TrainingOutput
 
@@ -23,10 +22,9 @@ if TYPE_CHECKING:
 class GCNIIPasses(Passes):
     r"""The same numbers as autograd gives, in half its memory and with half of its dense products.
 
-    A layer is :math:`\mathrm{ReLU}(P_l M_l)` with :math:`M_l = (1 - \beta_l) I + \beta_l W_l`. Of each, training keeps
-    what dropout leaves of it. That is zero where the activation or dropout made it so, and there the gradient before
-    the activation is zero too, mostly three quarters of it: both products of the backward pass are sparse ones.
-    :math:`P_l` is computed again.
+    A layer is :math:`\mathrm{ReLU}(P_l M_l)` with :math:`M_l = (1 - \beta_l) I + \beta_l W_l`. Of each, training
+    keeps what dropout leaves of it. Where that is zero the gradient before the activation is zero too, mostly
+    three quarters of it: both products of the backward pass are sparse ones. :math:`P_l` is computed again.
 
     Args:
         network: The network.
@@ -46,7 +44,6 @@ class GCNIIPasses(Passes):
         self.first = torch.empty(shape)
         # What is left of every layer: one after the other in training, two in turn in validation.
         self.layers = [torch.empty(shape) for _ in range(len(self.convolutions) + 1)]
-        self.entries = PositiveEntries(*shape)
         self.dropout = partial(graph.dropout, network.dropout, None)
 
     def begin(self) -> None:
@@ -69,19 +66,17 @@ class GCNIIPasses(Passes):
         last = len(self.mixed) - 1
         for layer, mixed in enumerate(self.mixed):
             place = "output" if layer == last else f"layer {layer + 1}"
-            support = self._support(layers[layer % len(layers)])
-            activated_product(support, mixed, dropout(place), layers[(layer + 1) % len(layers)])
+            before, after = layers[layer % len(layers)], layers[(layer + 1) % len(layers)]
+            convolve(self._support(before), mixed, dropout(place), after)
         hidden = layers[(last + 1) % len(layers)]
         return dense.tall_product(hidden, self.weight_1) + self.bias_1
 
-    def _support(self, before: Tensor) -> Tensor:
+    def _support(self, before: Tensor) -> Support:
         teleport = self.gcnii.teleport
-        return self.adjacency.blended(before, 1 - teleport, self.first, teleport)
+        return Support(*self.adjacency.operand(before), 1 - teleport, self.first, teleport)
 
     def _activate(self, rows: Tensor, bias: object, dropout: Dropout, result: Tensor) -> None:
-        activation.forward(
-            rows.numpy(), bias, False, *dropout.arguments(), dropout.row_numbers, result.numpy()
-        )
+        activation.forward(rows.numpy(), bias, False, *dropout.arguments(), dropout.row_numbers, result.numpy())
 
     @torch.no_grad()
     def backward(self, gradient: Tensor, *further: Tensor) -> None:  # noqa: ARG002
@@ -89,24 +84,20 @@ class GCNIIPasses(Passes):
         network.weight_1.grad = dense.transposed_product(self.layers[-1], gradient)
         network.bias_1.grad = gradient.sum(dim=0)
         by_layer = gradient @ self.weight_1.T
-        by_first = torch.zeros_like(self.first)
-        by_weights = torch.empty_like(self.convolutions)
+        by_first, by_support = torch.zeros_like(self.first), torch.empty_like(self.first)
+        by_weights, scale = torch.empty_like(self.convolutions), self.dropout().scale
         for layer in reversed(range(len(self.convolutions))):
-            by_support = self._through(layer, by_layer, by_weights[layer])
+            support, after = self._support(self.layers[layer]), self.layers[layer + 1]
+            by_weights[layer] = convolution_gradient(
+                support, self.mixed[layer], after, scale, by_layer, by_support
+            )
             by_first.add_(by_support, alpha=teleport)
             by_layer = self.adjacency.blended(by_support, 1 - teleport, by_support, 0.0)
         network.convolutions.grad = by_weights.mul_(self.strengths)
         self._through_input(by_first, by_layer)
 
-    def _through(self, layer: int, by_output: Tensor, by_weight: Tensor) -> Tensor:
-        """The gradient (N, D) by a layer's support; the one by M_l is written to ``by_weight``."""
-        scale = self.dropout("scale").scale
-        before = SparseMatrix(self.entries.where(self.layers[layer + 1], by_output, scale))
-        by_weight.copy_(before.transposed_product(self._support(self.layers[layer])).T)
-        return before.product(self.mixed[layer].T.contiguous())
-
     def _through_input(self, by_first: Tensor, by_dropped: Tensor) -> None:
-        """From the first layer, as the convolutions have it and as dropout left it, to the weights of the features."""
+        """From the first layer, as the convolutions add it and as dropout left it, to the features' weights."""
         kept = self.dropout("layer 0")
         through = torch.empty_like(by_first)
         arguments = *kept.arguments(), kept.row_numbers, through.numpy()

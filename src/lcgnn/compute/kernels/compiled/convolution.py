@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ def multiply_activated(count: int) -> Callable[..., None]:
     """``dropout(relu(rows @ weight))`` for so many columns of the weight, from one on."""
 
     @inlined
-    def finish(total, key, place, number, scale, result):  # type: ignore[no-untyped-def]
+    def finish(total: Any, key: Any, place: Any, number: Any, scale: Any, result: Any) -> None:
         positive = larger(spread(np.float32(0), count), total)
         store(result, place, positive * kept(key[0], number, 1, key[1], scale, count))
 
@@ -52,14 +53,8 @@ def multiply_activated(count: int) -> Callable[..., None]:
                 total_d = total_d + spread(rows[d + k], count) * right
                 total_e = total_e + spread(rows[e + k], count) * right
                 total_f = total_f + spread(rows[f + k], count) * right
-            for place, total in (
-                (a, total_a),
-                (b, total_b),
-                (c, total_c),
-                (d, total_d),
-                (e, total_e),
-                (f, total_f),
-            ):
+            sums = (a, total_a), (b, total_b), (c, total_c), (d, total_d), (e, total_e), (f, total_f)
+            for place, total in sums:
                 row = place // width
                 number = (numbers[row] if numbers.size else row) * width + first
                 finish(total, key, place + first, number, scale, result)
@@ -76,7 +71,7 @@ def keep_positive(
     columns: NDArray[np.int32],
     values: NDArray[np.float32],
 ) -> int:
-    """Fill the arrays of a CSR matrix with the scaled gradient where the output is positive; how many there are."""
+    """Fill the arrays of a CSR matrix with the scaled gradient where the output is positive; their number."""
     count = 0
     offsets[0] = 0
     for i in range(output.shape[0]):
