@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks import epoch, fits, layer, ranks, scale, tables, training, trust
+from benchmarks import epoch, fits, layer, ranks, scale, strong, tables, training, trust
 
 
 def main() -> None:
@@ -14,7 +14,7 @@ def main() -> None:
         "what",
         nargs="?",
         default="all",
-        choices=["all", "layer", "epoch", "training", "fits", "tables", "trust", "scale", "ranks"],
+        choices=["all", "layer", "epoch", "strong", "training", "fits", "tables", "trust", "scale", "ranks"],
     )
     parser.add_argument("--repeats", type=int, default=7, help="turns that each contender takes [default: 7]")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="[default: 1 2]")
@@ -34,6 +34,8 @@ def main() -> None:
         layer.main(options.out, options.repeats)
     if options.what in ("all", "epoch"):
         epoch.main(options.out, options.repeats, (1,) if options.quick else tuple(options.threads), options.quick)
+    if options.what in ("all", "strong"):
+        strong.main(options.out, options.repeats, tuple(options.threads))
     if options.what in ("all", "training"):
         training.main(options.out)
     if options.what in ("all", "fits"):

@@ -50,10 +50,10 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     rows that are similar: ``fit(X, y, adjacency=sklearn.neighbors.kneighbors_graph(X, 10))``.
 
     Args:
-        base: The network: "gcn", "gat", "sgc", "mlp", "cheby", "monet", or one that was registered; or a function
-            of the number of features and of classes that makes a torch module, such as one of PyTorch Geometric's
-            (see ``lcgnn.methods.module_method``); or a method with a network, whose settings hold where no others
-            are given here.
+        base: The network: "gcn", "gat", "sgc", "appnp", "gcnii", "dagnn", "mlp", "cheby", "monet", or one that was
+            registered; or a function of the number of features and of classes that makes a torch module, such as
+            one of PyTorch Geometric's (see ``lcgnn.methods.module_method``); or a method with a network, whose
+            settings hold where no others are given here.
         label_consistency: Whether to train it on with label consistency (LC-GNN), or leave it alone.
         consistency_weight: Weight of the regularisation loss (the paper's lambda). For this and the next six, None
             takes the base's own.
