@@ -74,7 +74,7 @@ def test_what_is_kept_is_the_base_in_every_respect(split, monkeypatch):
 
 
 def test_a_guard_changes_nothing_where_label_consistency_helps():
-    settings = {"base_epochs": 50, "epochs": 50}
+    settings: dict[str, Any] = {"base_epochs": 50, "epochs": 50}
     free, guarded = (create("lc-gcn", guard=guard, **settings).fit(GRAPH, SPLIT, 0) for guard in (False, True))
     assert guarded.stages[-1].note == ""
     np.testing.assert_array_equal(free.label_distribution, guarded.label_distribution)

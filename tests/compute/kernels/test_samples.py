@@ -12,7 +12,7 @@ def by_definition(logits: torch.Tensor, temperature: float, surest: float) -> tu
     loss = 0 * leaf.sum()
     for node in range(leaf.shape[1]):
         shares = [torch.softmax(sample[node], dim=0) for sample in leaf]
-        mean = sum(shares).detach() / len(shares)
+        mean = torch.stack(shares).detach().mean(dim=0)
         sharp = mean ** (1 / temperature) / (mean ** (1 / temperature)).sum()
         if mean.max() >= surest:
             loss = loss + sum((share - sharp).square().sum() for share in shares)
