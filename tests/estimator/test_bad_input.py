@@ -107,7 +107,7 @@ def test_bad_edges_are_refused(classifier: Any, data: Any, kind: str) -> None:
         ({"epochs": -1}, "at least one epoch"),
         ({"consistency_weight": -1}, "cannot be negative"),
         ({"settings": {"heads": 2}}, "no setting 'heads'"),
-        ({"scaling": "row"}, "auto, columns, rows, none"),
+        ({"scaling": "row"}, "auto, columns, rows, norm, none"),
         ({"validation_fraction": 1.0}, "between 0 and 1"),
     ],
 )

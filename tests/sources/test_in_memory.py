@@ -105,15 +105,17 @@ def test_scaling_equals_that_of_scikit_learn(sparse: bool) -> None:
     np.testing.assert_allclose(columns.apply(given), StandardScaler().fit_transform(values), atol=1e-6)
     rows: Any = Scaling.fit(given, "rows").apply(given)
     np.testing.assert_allclose(rows.toarray() if sparse else rows, normalize(values, "l1"), rtol=1e-6)
+    norm: Any = Scaling.fit(given, "norm").apply(given)
+    np.testing.assert_allclose(norm.toarray() if sparse else norm, normalize(values), rtol=1e-6)
     assert Scaling.fit(given, "none").apply(given) is given
 
 
 def test_counts_are_scaled_by_row_and_other_numbers_by_column() -> None:
     counts = np.random.default_rng(0).poisson(0.1, size=(50, 20)).astype(float)
-    assert Scaling.fit(counts).kind == Scaling.fit(csr_array(counts)).kind == "rows"
-    assert Scaling.fit(-counts).kind == "columns"
+    assert Scaling.fit(counts).kind == Scaling.fit(csr_array(counts)).kind == "norm"
+    assert Scaling.fit(-counts).kind == "norm"
     assert Scaling.fit(counts + 1).kind == "columns"
-    with pytest.raises(ConfigError, match="auto, columns, rows, none"):
+    with pytest.raises(ConfigError, match="auto, columns, rows, norm, none"):
         Scaling.fit(counts, "row")  # type: ignore[arg-type]
 
 
