@@ -21,13 +21,21 @@ PATH = np.array([[0, 1, 2], [1, 2, 3]])
 
 def test_features_labels_and_edges_become_a_graph() -> None:
     features = np.arange(8).reshape(4, 2)
-    made = from_arrays(features, [3, 7, -1, -1], links_of(PATH, 4), node_names=list("abcd"))
+    made = from_arrays(features, [3, 7, -1, -1], links_of(PATH, 4), node_names=list("abcd"), scaling="none")
     assert made.graph.class_names == ("3", "7")
     assert made.graph.labels.tolist() == [0, 1, -1, -1]
     assert made.graph.num_edges == 3
     np.testing.assert_array_equal(made.graph.features, features)
     assert made.split.train.tolist() == [0, 1]
     assert made.graph.node_names.tolist() == list("abcd")
+
+
+def test_features_are_scaled_unless_they_are_to_be_taken_as_they_are() -> None:
+    features = np.arange(8.0).reshape(4, 2)
+    made = from_arrays(1000 * features, [3, 7, -1, -1], links_of(PATH, 4))
+    np.testing.assert_allclose(made.graph.features, StandardScaler().fit_transform(features), rtol=1e-6)
+    assert made.form is not None
+    assert made.form.scaling == Scaling.fit(1000 * features)
 
 
 def test_class_names_may_include_some_that_no_node_has() -> None:

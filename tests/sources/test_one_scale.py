@@ -17,6 +17,7 @@ from lcgnn.graph import Features
 from lcgnn.runs.predict import predict
 from lcgnn.runs.run import Run, execute
 from lcgnn.runs.spec import RunSpec
+from lcgnn.sources.choice import source_of
 from lcgnn.sources.frames import table_of
 from lcgnn.sources.npz import Npz, load_npz
 from lcgnn.sources.tables.source import Tables
@@ -82,14 +83,14 @@ def test_measurements_among_counts_are_standardised_and_take_no_part_in_the_norm
     features = csr_array(Scaling.fit(matrix).apply(matrix)).toarray()
     sums = COUNTS.sum(axis=1)
     np.testing.assert_allclose(np.linalg.norm(features[:, 1:41], axis=1), np.where(sums > 0, 1, 0), rtol=1e-6)
-    np.testing.assert_allclose(features[:, [0, 41, 42]].std(axis=0), 1 / np.sqrt(3), rtol=1e-5)
+    np.testing.assert_allclose(features[:, [0, 41, 42]].std(axis=0), 1, rtol=1e-5)
 
 
-@pytest.mark.parametrize("width", [1, 7, 200])
-def test_rows_of_measurements_have_length_one_on_average_however_many_there_are(width: int) -> None:
+@pytest.mark.parametrize(("width", "length"), [(1, 1), (4, 2), (7, 2), (200, 2)])
+def test_rows_of_measurements_are_two_long_on_average_or_less(width: int, length: float) -> None:
     measured = np.column_stack([GENERATOR.normal(5, 3, (ROWS, width)), np.full(ROWS, 0.1)])
     features = np.asarray(Scaling.fit(measured).apply(measured))
-    assert np.square(features).sum(axis=1).mean() == pytest.approx(1, rel=1e-5)
+    assert np.square(features).sum(axis=1).mean() == pytest.approx(length**2, rel=1e-5)
     assert not features[:, -1].any()
 
 
@@ -163,6 +164,31 @@ def test_a_model_scales_a_file_as_the_one_that_it_was_trained_on(kind: str, tmp_
     alone = predict(tmp_path / "run", tmp_path / "half.npz")
     far = slice(8, half - 8)
     np.testing.assert_allclose(alone.distribution[far], whole.distribution[far], atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["counts", "measurements"])
+def test_the_data_of_pytorch_geometric_is_scaled_and_a_model_scales_other_data_alike(
+    kind: str, tmp_path: Path
+) -> None:
+    data = pytest.importorskip("torch_geometric.data")
+    import torch
+
+    def given_as(factor: float, rows: int = ROWS) -> Any:
+        ends = RING[:, (rows > RING).all(axis=0)]
+        x, y = torch.tensor(factor * MATRICES[kind][:rows]).float(), torch.tensor(LABELS[:rows])
+        return data.Data(x=x, y=y, edge_index=torch.tensor(np.concatenate([ends, ends[::-1]], axis=1)))
+
+    quick = {"base_epochs": 5, "epochs": 5, "selection": "last"}
+    whole = []
+    for factor in (1.0, 1000.0):
+        source = source_of(given_as(factor))
+        folder = tmp_path / str(factor)
+        execute(Run(RunSpec(source, "lc-gcn", 0, quick), source.load()), folder)
+        whole.append(predict(folder, given_as(factor)).distribution)
+    np.testing.assert_allclose(whole[0], whole[1], atol=1e-4)
+    half = ROWS // 2
+    alone = predict(tmp_path / "1000.0", given_as(1000.0, half)).distribution
+    np.testing.assert_allclose(alone[8 : half - 8], whole[1][8 : half - 8], atol=1e-5)
 
 
 def test_a_frame_of_counts_is_scaled_as_a_matrix_of_counts() -> None:

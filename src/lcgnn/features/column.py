@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
@@ -13,6 +12,7 @@ import numpy as np
 from lcgnn.errors import DataError
 from lcgnn.features.kinds import Kind
 from lcgnn.features.numbers import NOTATIONS
+from lcgnn.features.scaling import shrinkage
 from lcgnn.features.table import shown
 from lcgnn.features.terms import Terms
 
@@ -29,7 +29,7 @@ class ColumnEncoding:
         kind: Numbers and dates are standardised, counts are divided by the norm of their row, truth values are 0
             or 1, a category has a feature for each of its values, and a text for each of its terms.
         mean: Of the numbers, subtracted.
-        scale: Their standard deviation times the root of how many such columns there are, divided by.
+        scale: Their standard deviation, and what many columns are made smaller by; divided by.
         categories: The values that have a feature; any other is all zeros.
         buckets: How many a text's words are counted in, in models before 0.3.
         marks_missing: Whether a further feature says that the cell is missing.
@@ -63,9 +63,9 @@ class ColumnEncoding:
         return dataclasses.replace(self, kind="count", mean=0.0, scale=1.0, by_norm=True)
 
     def among(self, num_columns: int) -> ColumnEncoding:
-        """The same column as one of so many whose squared lengths are to add up to 1."""
-        root = math.sqrt(num_columns)
-        return dataclasses.replace(self, scale=self.scale * root, weight=self.weight / root)
+        """The same column as one of so many that are standardised or have a feature for each value."""
+        divisor = shrinkage(num_columns)
+        return dataclasses.replace(self, scale=self.scale * divisor, weight=self.weight / divisor)
 
     def written(self, notation: str) -> ColumnEncoding:
         """The same column, with numbers that are written so."""

@@ -50,7 +50,7 @@ def fitted_columns(file: TableFile, names: Iterable[str]) -> tuple[list[ColumnEn
 
 
 def _balanced(columns: list[ColumnEncoding]) -> list[ColumnEncoding]:
-    """The columns, those with a cell or a value each together as long as all counts, or as a text."""
+    """The columns; those that are neither counts nor text have a bounded length together."""
     alike = sum(column.kind not in ("count", "text") for column in columns)
     return [column if column.kind in ("count", "text") else column.among(alike) for column in columns]
 

@@ -2,9 +2,9 @@
 
 The rule, for the columns of a table and for the matrix of a file alike: columns that count something (together
 mostly zeros, each zero in at least half of the rows) stay sparse, and a row of them is divided by its Euclidean
-norm; every other column is standardised and divided by the root of how many such columns there are. So a row
-has a length of about 1 however many columns there are and in whatever unit they are: how sure a network becomes of
-its classes, on which label consistency builds, hangs on that length.
+norm; every other column is standardised, and where there are more than four of these they are made smaller, so
+that a row of them has a length of 2 on average. So a row is as long however many columns there are and in whatever
+unit they are: how sure a network becomes of its classes, on which label consistency builds, hangs on that length.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ _MIXED = ("mixed norm", "mixed")
 DENSE_SHARE = 0.3
 # A column with fewer zeros measures something, even among counts.
 _DENSE_COLUMN = 0.5
+# Of a row of standardised columns, on average; four of them have it as they are.
+_LENGTH = 2.0
 # Cells that are worked on at a time.
 _CELLS = 1 << 22
 
@@ -58,8 +60,8 @@ class Scaling:
         """Choose what to do by these rows.
 
         "auto" divides rows by their norm if the features count something, as words in a text; otherwise it
-        standardises columns, and divides them by the root of how many vary. Where some columns count and others do
-        not, each gets what it needs.
+        standardises columns, and bounds the length of their rows. Where some columns count and others do not, each
+        gets what it needs.
         """
         if kind not in KINDS:
             raise ConfigError(f"scaling is {kind!r}; it can be {', '.join(KINDS)}.")
@@ -73,7 +75,7 @@ class Scaling:
         others = np.flatnonzero(~counted)
         if others.size:
             mean[others], scale[others], varied = _statistics(features, others)
-            scale[others] *= math.sqrt(max(1, varied)) if kind == "auto" else 1.0
+            scale[others] *= shrinkage(varied) if kind == "auto" else 1.0
         found = "norm" if counted.all() else "mixed norm" if counted.any() else "columns"
         return cls(found, mean, scale, counted)
 
@@ -141,6 +143,11 @@ def counting(num_rows: int, entries: NDArray[np.int64], negative: NDArray[np.boo
         if able.any() and share <= DENSE_SHARE:
             return np.asarray((able | (entries == 0)) & (entries <= _DENSE_COLUMN * num_rows))
     return np.zeros(entries.size, dtype=bool)
+
+
+def shrinkage(num_columns: int) -> float:
+    """What so many standardised columns are divided by, so that their rows are 2 long on average or less."""
+    return max(1.0, math.sqrt(num_columns) / _LENGTH)
 
 
 def divided_rows(counts: csr_array, *, by_norm: bool) -> csr_array:
