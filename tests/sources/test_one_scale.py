@@ -82,7 +82,7 @@ def test_measurements_among_counts_are_standardised_and_take_no_part_in_the_norm
     matrix = MATRICES["counts beside measurements"]
     features = csr_array(Scaling.fit(matrix).apply(matrix)).toarray()
     sums = COUNTS.sum(axis=1)
-    np.testing.assert_allclose(np.linalg.norm(features[:, 1:41], axis=1), np.where(sums > 0, 1, 0), rtol=1e-6)
+    np.testing.assert_allclose(np.linalg.norm(features[:, 1:41], axis=1), np.where(sums > 0, 2, 0), rtol=1e-6)
     np.testing.assert_allclose(features[:, [0, 41, 42]].std(axis=0), 1, rtol=1e-5)
 
 

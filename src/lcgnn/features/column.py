@@ -12,7 +12,7 @@ import numpy as np
 from lcgnn.errors import DataError
 from lcgnn.features.kinds import Kind
 from lcgnn.features.numbers import NOTATIONS
-from lcgnn.features.scaling import shrinkage
+from lcgnn.features.scaling import LENGTH, shrinkage
 from lcgnn.features.table import shown
 from lcgnn.features.terms import Terms
 
@@ -34,7 +34,7 @@ class ColumnEncoding:
         buckets: How many a text's words are counted in, in models before 0.3.
         marks_missing: Whether a further feature says that the cell is missing.
         notation: How the numbers are written, one of `NOTATIONS`; "" is plainly.
-        weight: What the features of a category and the mark of a missing cell are multiplied by.
+        weight: What the features of a category, the mark of a missing cell and a row of counts are multiplied by.
         by_norm: Whether counts are divided by the norm of their row, or by their sum, as in models before 0.3.
         terms: Of a text; None in models before 0.3.
     """
@@ -60,7 +60,7 @@ class ColumnEncoding:
 
     def as_count(self) -> ColumnEncoding:
         """The same column, counting something."""
-        return dataclasses.replace(self, kind="count", mean=0.0, scale=1.0, by_norm=True)
+        return dataclasses.replace(self, kind="count", mean=0.0, scale=1.0, weight=LENGTH, by_norm=True)
 
     def among(self, num_columns: int) -> ColumnEncoding:
         """The same column as one of so many that are standardised or have a feature for each value."""

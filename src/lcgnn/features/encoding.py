@@ -84,8 +84,7 @@ def _blocks(columns: tuple[ColumnEncoding, ...], file: TableFile, notes: ColumnN
         else:
             made += [(form, _words(column, file, notes)) for column in alike]
     counts = [block for form, block in made if form == "count"]
-    by_norm = any(column.by_norm for column in columns)
-    together = divided_rows(csr_array(hstack(counts, format="csr")), by_norm=by_norm) if counts else None
+    together = _divided(columns, counts) if counts else None
     start = 0
     for form, block in made:
         if form == "count":
@@ -95,6 +94,13 @@ def _blocks(columns: tuple[ColumnEncoding, ...], file: TableFile, notes: ColumnN
             start += width
         else:
             yield block
+
+
+def _divided(columns: tuple[ColumnEncoding, ...], counts: list[Features]) -> csr_array:
+    """All counts side by side, divided over the row."""
+    first = next(column for column in columns if column.kind == "count")
+    whole = csr_array(hstack(counts, format="csr"))
+    return divided_rows(whole, by_norm=first.by_norm, length=first.weight)
 
 
 def _joined(blocks: list[Features], num_rows: int) -> Features:

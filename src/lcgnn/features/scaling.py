@@ -1,9 +1,9 @@
 """Bring a matrix of numbers to a scale that a network learns from, so that it can be done again to other rows.
 
 The rule, for the columns of a table and for the matrix of a file alike: columns that count something (together
-mostly zeros, each zero in at least half of the rows) stay sparse, and a row of them is divided by its Euclidean
-norm; every other column is standardised, and where there are more than four of these they are made smaller, so
-that a row of them has a length of 2 on average. So a row is as long however many columns there are and in whatever
+mostly zeros, each zero in at least half of the rows) stay sparse, and every row of them gets the Euclidean length
+2; every other column is standardised, and where there are more than four of these they are made smaller, so that a
+row of them has a length of 2 on average. So a row is as long however many columns there are and in whatever
 unit they are: how sure a network becomes of its classes, on which label consistency builds, hangs on that length.
 """
 
@@ -31,8 +31,8 @@ _MIXED = ("mixed norm", "mixed")
 DENSE_SHARE = 0.3
 # A column with fewer zeros measures something, even among counts.
 _DENSE_COLUMN = 0.5
-# Of a row of standardised columns, on average; four of them have it as they are.
-_LENGTH = 2.0
+# Of a row of counts, and of one of standardised columns on average, of which four have it as they are.
+LENGTH = 2.0
 # Cells that are worked on at a time.
 _CELLS = 1 << 22
 
@@ -46,7 +46,7 @@ class Scaling:
             by their Euclidean norm, "none"; "mixed norm" and "mixed" divide a row's counts by norm or sum and
             standardise the other columns.
         mean: (F,) subtracted from the columns.
-        scale: (F,) that they are divided by.
+        scale: (F,) that they are divided by; of columns that are divided over the row, after that.
         counted: (F,) which columns are divided over the row; all for "rows" and "norm", some for the mixed ones.
     """
 
@@ -59,7 +59,7 @@ class Scaling:
     def fit(cls, features: Features, kind: ScalingKind = "auto") -> Scaling:
         """Choose what to do by these rows.
 
-        "auto" divides rows by their norm if the features count something, as words in a text; otherwise it
+        "auto" gives rows the length 2 if the features count something, as words in a text; otherwise it
         standardises columns, and bounds the length of their rows. Where some columns count and others do not, each
         gets what it needs.
         """
@@ -72,6 +72,7 @@ class Scaling:
             return cls(kind, mean, scale, counted)
         if kind == "auto":
             counted = counting(features.shape[0], *_numbers_of_entries(features))
+            scale[counted] = 1 / LENGTH
         others = np.flatnonzero(~counted)
         if others.size:
             mean[others], scale[others], varied = _statistics(features, others)
@@ -118,16 +119,23 @@ class Scaling:
             return np.asarray((_dense(features) - self.mean) / self.scale, dtype=np.float32)
         if self.kind in ("rows", "norm"):
             if isinstance(features, csr_array) or _share_of_entries(features) <= DENSE_SHARE:
-                return divided_rows(csr_array(features), by_norm=self.kind == "norm")
+                return divided_rows(csr_array(features), by_norm=self.kind == "norm", length=self._length)
             lengths = _norms(csr_array(features)) if self.kind == "norm" else _sums(features)
-            return np.asarray(features * _inverse(lengths)[:, None], dtype=np.float32)
+            return np.asarray(features * (self._length * _inverse(lengths)[:, None]), dtype=np.float32)
         return self._mixed(features) if self.kind in _MIXED else features
+
+    @property
+    def _length(self) -> float:
+        """What the norm of a row's counts, or their sum, is to be."""
+        by_norm = self.kind in ("norm", "mixed norm")
+        return 1 / float(self.scale[self.counted][0]) if by_norm and self.counted.any() else 1.0
 
     def _mixed(self, features: Features) -> Features:
         counts, others = np.flatnonzero(self.counted), np.flatnonzero(~self.counted)
         columns = csc_array(features)
         standardised = (_dense(csr_array(columns[:, others])) - self.mean[others]) / self.scale[others]
-        divided = divided_rows(csr_array(columns[:, counts]), by_norm=self.kind == "mixed norm")
+        by_norm = self.kind == "mixed norm"
+        divided = divided_rows(csr_array(columns[:, counts]), by_norm=by_norm, length=self._length)
         joined = csc_array(hstack([divided, csr_array(standardised.astype(np.float32))], format="csc"))
         return sparse_or_dense(csr_array(joined[:, np.argsort(np.concatenate([counts, others]))]))
 
@@ -147,16 +155,13 @@ def counting(num_rows: int, entries: NDArray[np.int64], negative: NDArray[np.boo
 
 def shrinkage(num_columns: int) -> float:
     """What so many standardised columns are divided by, so that their rows are 2 long on average or less."""
-    return max(1.0, math.sqrt(num_columns) / _LENGTH)
+    return max(1.0, math.sqrt(num_columns) / LENGTH)
 
 
-def divided_rows(counts: csr_array, *, by_norm: bool) -> csr_array:
-    """(N, F) float32, every row divided by its Euclidean norm or by the sum of its absolute values.
-
-    A row of zeros stays one.
-    """
+def divided_rows(counts: csr_array, *, by_norm: bool, length: float = 1.0) -> csr_array:
+    """(N, F) float32, every row with this Euclidean norm or sum of absolute values; a row of zeros stays one."""
     lengths = _norms(counts) if by_norm else _sums(counts)
-    return csr_array(diags_array(_inverse(lengths)) @ counts).astype(np.float32)
+    return csr_array(diags_array(length * _inverse(lengths)) @ counts).astype(np.float32)
 
 
 def sparse_or_dense(features: csr_array) -> Features:

@@ -43,6 +43,8 @@ class StageSummary:
         mean: Of the test accuracies; None where there are none.
         std: Their sample standard deviation.
         paper: What the paper reports, in percent.
+        balanced: The mean of the test accuracies if every class counts the same, on a graph of the user's own
+            whose classes are unequal.
     """
 
     name: str
@@ -52,14 +54,15 @@ class StageSummary:
     mean: float | None
     std: float | None
     paper: Reported | None
+    balanced: float | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """As plain data."""
-        return {
-            **dataclasses.asdict(self),
-            "test_accuracy": list(self.test_accuracy),
-            "validation_accuracy": list(self.validation_accuracy),
-        }
+        """As plain data, without a balanced accuracy where there is none."""
+        content = dataclasses.asdict(self)
+        if self.balanced is None:
+            del content["balanced"]
+        lists = {"test_accuracy": list(self.test_accuracy), "validation_accuracy": list(self.validation_accuracy)}
+        return {**content, **lists}
 
 
 @dataclass(frozen=True)
@@ -239,6 +242,7 @@ def _stage(content: Any, place: Place) -> StageSummary:
             mean=fields.read("mean", nullable(share)),
             std=fields.read("std", nullable(number)),
             paper=fields.read("paper", nullable(_reported)),
+            balanced=fields.find("balanced", nullable(share)),
         )
 
 
@@ -296,6 +300,7 @@ def read_assessment(content: Any, place: Place) -> Assessment:
             untested=fields.read("untested", list_of(count)),
             calibration=fields.read("calibration", _calibration),
             majority=fields.read("majority", _majority),
+            balanced=fields.find("balanced", nullable(share)),
         )
 
 
