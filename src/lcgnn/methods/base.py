@@ -32,13 +32,15 @@ class Stage:
         name: What to call it in a table.
         label_distribution: (N, C) what it predicts.
         history: (epochs, 3) training loss, validation loss, validation accuracy.
-        best_epoch: The epoch that was kept, counted from 1.
+        best_epoch: The epoch that was kept, counted from 1; 0 if the stage ended where it began.
+        note: What there is to say of it, in a sentence.
     """
 
     name: str
     label_distribution: NDArray[np.float32]
     history: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 3)))
     best_epoch: int = 0
+    note: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +143,7 @@ def setting(
     at_least: float | None = None,
     below: float | None = None,
     at_most: float | None = None,
+    above: float | None = None,
     added: str | None = None,
 ) -> Any:
     """A field of a method, with the sentence that explains it and the range that it must lie in.
@@ -151,9 +154,10 @@ def setting(
         at_least: The smallest value.
         below: What it must be smaller than.
         at_most: The largest value.
+        above: What it must be larger than.
         added: The version that brought it, if the method was there before: see ``Method.plain_settings``.
     """
-    limits = {"at_least": at_least, "below": below, "at_most": at_most}
+    limits = {"at_least": at_least, "below": below, "at_most": at_most, "above": above}
     return field(default=default, metadata={"help": help, "added": added, **limits})
 
 

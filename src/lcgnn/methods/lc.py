@@ -16,10 +16,11 @@ from lcgnn.compute.device import resolve_device
 from lcgnn.compute.placement.base import Kind, Placement
 from lcgnn.compute.placement.in_turn import PartwiseTensors
 from lcgnn.compute.placement.whole import GraphTensors
-from lcgnn.consistency import Reduction, aggregate
+from lcgnn.consistency import Reduction, aggregate, balanced
 from lcgnn.errors import ConfigError
 from lcgnn.graph import Graph, Split
 from lcgnn.methods.base import Context, Fit, Method, MethodClass, register, setting
+from lcgnn.methods.guard import worse_than_base
 from lcgnn.methods.phases import fit_in_phases, fitted_logits, nodes_on
 from lcgnn.methods.placements import check_placement
 from lcgnn.methods.sizes import check_size
@@ -65,6 +66,23 @@ class TwoPhase(Method):
         added="0.3",
     )
     patience: int = setting(0, "The same for the second phase.", at_least=0, added="0.3")
+    cross_entropy_weight: float = setting(
+        0.0,
+        "Weight of the base's cross-entropy, kept beside label consistency's loss; 0 is the paper's form.",
+        at_least=0,
+        added="0.3",
+    )
+    balanced: bool = setting(
+        False,
+        "Whether every class counts the same in the aggregation, however large it is; false is the paper's form.",
+        added="0.3",
+    )
+    guard: bool = setting(
+        False,
+        "Whether the base's answer is kept where label consistency made it worse, by the validation labels, or by "
+        "classes that vanish where there are none; false is the paper's form.",
+        added="0.3",
+    )
 
     def __post_init__(self) -> None:
         # Both check their settings, before any work starts.
@@ -94,13 +112,24 @@ class TwoPhase(Method):
         check_size(self, "this graph", 0, graph.num_features, graph.num_classes)
         generator = torch.Generator().manual_seed(seed)
         network = self.network(graph.num_features, graph.num_classes, generator).to(graph.device)
-        fit = fit_in_phases(network, graph, validation, seed, context, self.phases(graph, train))
-        class_agreement = _agreement(network, graph, fit).cpu()
+        guard = worse_than_base if self.guard and self.aggregation == "consistency" else None
+        fit = fit_in_phases(network, graph, validation, seed, context, self.phases(graph, train), guard)
+        class_agreement = self._agreement(network, graph, fit).cpu()
         if not torch.isfinite(class_agreement).all():
             last = fit.stages[-1]
             phase = self.second_phase() or self.base_phase()
             raise diverged(phase, last.best_epoch, "a probability is not finite")
         return replace(fit, tensors={**fit.tensors, _AGREEMENT: class_agreement})
+
+    @torch.no_grad()
+    def _agreement(self, network: Network, graph: Placement, fit: Fit) -> Tensor:
+        """The (C, C) class agreement of the fitted network, which classifies a new node without the old graph."""
+        if fit.stages[-1].note:
+            # The identity leaves every distribution as it is.
+            return torch.eye(graph.num_classes)
+        with network.holding(fit.tensors):
+            found = graph.agreement(network(graph))
+        return balanced(found) if self.balanced else found
 
     @property
     def inductive(self) -> bool:
@@ -174,12 +203,18 @@ class TwoPhase(Method):
         if second is None:
             return phases
         if self.aggregation == "consistency":
-            objective: Objective = LabelConsistencyObjective(graph, train, self.consistency_weight, self.reduction)
+            objective: Objective = self.consistency(graph, train)
         elif self.aggregation == "adjacency":
             objective = AdjacencyAggregation(graph, train)
         else:
             objective = cross_entropy
         return [*phases, (second, objective)]
+
+    def consistency(self, graph: Placement, train: Tensor) -> LabelConsistencyObjective:
+        """What the second phase of LC is trained for."""
+        return LabelConsistencyObjective(
+            graph, train, self.consistency_weight, self.reduction, self.cross_entropy_weight, self.balanced
+        )
 
 
 # Beside the network's parameters, which have other names.
@@ -193,6 +228,9 @@ _SECOND_PHASE_SETTINGS = {
     "selection",
     "base_selection",
     "patience",
+    "cross_entropy_weight",
+    "balanced",
+    "guard",
 }
 
 _PHASE_NAMES = {"consistency": "label consistency", "adjacency": "adjacency", "none": "control"}
@@ -229,10 +267,3 @@ def register_network(name: str, title: str) -> Callable[[MethodClass], MethodCla
         return method
 
     return add
-
-
-@torch.no_grad()
-def _agreement(network: Network, graph: Placement, fit: Fit) -> Tensor:
-    """The (C, C) class agreement of the fitted network, which classifies a new node without the old graph."""
-    with network.holding(fit.tensors):
-        return graph.agreement(network(graph))

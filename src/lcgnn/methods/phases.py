@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 import torch
@@ -16,6 +18,9 @@ from lcgnn.training.checkpoint import Outcome
 from lcgnn.training.loop import Phase, Trainer, diverged
 from lcgnn.training.objectives import Objective
 
+Guard: TypeAlias = Callable[[Placement, Stage, Stage], str | None]
+"""Why the last of a fit's stages is worse than the first, in a sentence; None if it is not."""
+
 
 def fit_in_phases(
     network: Network,
@@ -24,8 +29,12 @@ def fit_in_phases(
     seed: int,
     context: Context,
     phases: Sequence[tuple[Phase, Objective]],
+    guard: Guard | None = None,
 ) -> Fit:
-    """Train a network phase after phase; the fit has a stage for each and the last one's chosen parameters."""
+    """Train a network phase after phase; the fit has a stage for each and the last one's chosen parameters.
+
+    With a guard that objects to the last stage, it ends where it began: as the first one.
+    """
     trainer = Trainer(
         network,
         graph,
@@ -35,13 +44,20 @@ def fit_in_phases(
         first_phase=context.first_phase,
         progress=context.progress,
     )
-    stages = []
+    stages: list[Stage] = []
+    outcomes: list[Outcome] = []
     for phase, objective in phases:
         outcome = trainer.run(phase, objective)
+        outcomes.append(outcome)
         stages.append(_stage(network, graph, outcome, objective))
         # Ranks find this out together, by the class agreement that all of them have.
         if graph.kind != "on ranks" and not np.isfinite(stages[-1].label_distribution).all():
             raise diverged(phase, outcome.best_epoch, "a probability is not finite")
+    objection = guard(graph, stages[0], stages[-1]) if guard and len(stages) > 1 else None
+    if objection is not None:
+        kept = stages[0].label_distribution
+        stages[-1] = replace(stages[-1], label_distribution=kept, best_epoch=0, note=objection)
+        outcome = outcomes[0]
     parameters = {name: value.cpu() for name, value in outcome.best_state.items()}
     return Fit(tuple(stages), parameters, trainer.seconds)
 
