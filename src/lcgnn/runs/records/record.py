@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from lcgnn.assessment.evaluation import ClassCount, Fifth
+import numpy as np
+
+from lcgnn.assessment.evaluation import ClassCount, Fifth, are_unequal, balanced_accuracy
 from lcgnn.runs.fields import (
     Place,
     count,
@@ -70,6 +72,15 @@ class StageRecord:
         if fifth is None:
             return self.test_accuracy
         return self.fifths[fifth - 1].accuracy if self.fifths else None
+
+    @property
+    def balanced_accuracy(self) -> float | None:
+        """Test accuracy if every class counts the same, where the classes are unequal; None where they are not."""
+        if self.confusion is None:
+            return None
+        confused = np.array(self.confusion, dtype=np.int64)
+        counts = confused.sum(axis=1)
+        return balanced_accuracy(confused.diagonal(), counts) if are_unequal(counts) else None
 
     def to_json(self) -> dict[str, Any]:
         """As plain data, without what was not measured."""

@@ -44,6 +44,8 @@ class StageSummary:
         std: Their sample standard deviation.
         paper: What the paper reports, in percent.
         notes: What there is to say of it, a sentence a seed at most.
+        balanced: The mean of the test accuracies if every class counts the same, on a graph of the user's own
+            whose classes are unequal.
     """
 
     name: str
@@ -54,15 +56,15 @@ class StageSummary:
     std: float | None
     paper: Reported | None
     notes: tuple[str, ...] = ()
+    balanced: float | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """As plain data."""
-        return {
-            **dataclasses.asdict(self),
-            "test_accuracy": list(self.test_accuracy),
-            "validation_accuracy": list(self.validation_accuracy),
-            "notes": list(self.notes),
-        }
+        """As plain data, without a balanced accuracy where there is none."""
+        content = dataclasses.asdict(self)
+        if self.balanced is None:
+            del content["balanced"]
+        lists = {name: list(content[name]) for name in ("test_accuracy", "validation_accuracy", "notes")}
+        return {**content, **lists}
 
 
 @dataclass(frozen=True)
@@ -243,6 +245,7 @@ def _stage(content: Any, place: Place) -> StageSummary:
             std=fields.read("std", nullable(number)),
             paper=fields.read("paper", nullable(_reported)),
             notes=fields.find("notes", list_of(text)) or (),
+            balanced=fields.find("balanced", nullable(share)),
         )
 
 
@@ -300,6 +303,7 @@ def read_assessment(content: Any, place: Place) -> Assessment:
             untested=fields.read("untested", list_of(count)),
             calibration=fields.read("calibration", _calibration),
             majority=fields.read("majority", _majority),
+            balanced=fields.find("balanced", nullable(share)),
         )
 
 
