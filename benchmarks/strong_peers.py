@@ -21,6 +21,7 @@ from lcgnn.graph import Graph, Split
 from lcgnn.methods.appnp import APPNPMethod
 from lcgnn.methods.dagnn import DAGNNMethod
 from lcgnn.methods.gcnii import GCNIIMethod
+from lcgnn.methods.grand import GRANDMethod
 from lcgnn.methods.lc import TwoPhase
 from lcgnn.sources.pyg import to_pyg
 
@@ -130,7 +131,44 @@ class PeerGCNII(nn.Module):
         return strength * torch.mm(support, weight) + (1 - strength) * support
 
 
-MODULES: dict[str, Any] = {"appnp": PeerAPPNP, "dagnn": PeerDAGNN, "gcnii": PeerGCNII}
+class PeerGRAND(nn.Module):
+    """As its authors wrote it: dense features propagated, S times a step, then the perceptron."""
+
+    def __init__(self, graph: Graph, method: GRANDMethod, step: Step | None, edges: Tensor) -> None:
+        super().__init__()
+        self.edges, self.method = edges, method
+        self.lin1 = nn.Linear(graph.num_features, method.hidden)
+        self.lin2 = nn.Linear(method.hidden, graph.num_classes)
+        self.step = step or self._pyg_step(graph)
+
+    def _pyg_step(self, graph: Graph) -> Step:
+        layer: Any = GCNConv(graph.num_features, graph.num_features, bias=False, cached=True)
+        layer.lin = nn.Identity()
+        return lambda rows: layer(rows, self.edges)
+
+    def forward(self, x: Tensor) -> Tensor:
+        method, rate = self.method, self.method.drop_node
+        x = x * torch.bernoulli(torch.full((x.shape[0], 1), 1 - rate)) if self.training else x * (1 - rate)
+        total = power = x
+        for _ in range(method.steps):
+            power = self.step(power)
+            total = total + power
+        hidden = functional.dropout(total / (method.steps + 1), method.input_dropout, self.training)
+        hidden = functional.dropout(self.lin1(hidden).relu(), method.dropout, self.training)
+        output: Tensor = self.lin2(hidden)
+        return output
+
+    def training_loss(self, x: Tensor, labels: Tensor, train: Tensor) -> Tensor:
+        """The mean over the samples, and how far they are from their sharpened mean."""
+        samples = [self(x) for _ in range(self.method.samples)]
+        predictions = torch.stack([torch.softmax(sample, dim=1) for sample in samples])
+        sharp = predictions.mean(dim=0).pow(1 / self.method.temperature)
+        sharp = (sharp / sharp.sum(dim=1, keepdim=True)).detach()
+        supervised = torch.stack([functional.cross_entropy(sample[train], labels[train]) for sample in samples])
+        return supervised.mean() + self.method.agreement_weight * (predictions - sharp).square().sum(2).mean()
+
+
+MODULES: dict[str, Any] = {"appnp": PeerAPPNP, "dagnn": PeerDAGNN, "gcnii": PeerGCNII, "grand": PeerGRAND}
 
 
 class PeerTraining:
@@ -155,10 +193,15 @@ class PeerTraining:
         self.model.train()
         self.optimizer.zero_grad()
         train, validation, labels = self.data.train_mask, self.data.val_mask, self.data.y
-        functional.cross_entropy(self.model(self.data.x)[train], labels[train]).backward()
+        self._training_loss(train, labels).backward()
         self.optimizer.step()
         self.model.eval()
         with torch.no_grad():
             scores = self.model(self.data.x)[validation]
             functional.cross_entropy(scores, labels[validation]).item()
             return float((scores.argmax(dim=1) == labels[validation]).float().mean())
+
+    def _training_loss(self, train: Tensor, labels: Tensor) -> Tensor:
+        if isinstance(self.model, PeerGRAND):
+            return self.model.training_loss(self.data.x, labels, train)
+        return functional.cross_entropy(self.model(self.data.x)[train], labels[train])
