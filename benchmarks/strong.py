@@ -75,8 +75,8 @@ def table(content: dict[str, Any]) -> str:
         "",
         "Settings are those of `methods/defaults.toml`. PyG: `APPNP`, `GCN2Conv`, and DAGNN on its message "
         "passing, normalisation cached. Plain torch: the same with `torch.sparse.mm`, as GCNII's authors wrote "
-        "it. GRAND in both forms as its authors wrote it: dense features propagated S times, then the network. Both "
-        "take dense features, as PyTorch Geometric's `Data` has them.",
+        "it. GRAND in both forms as its authors wrote it: dense features propagated S times, then the network. "
+        "Both take dense features, as PyTorch Geometric's `Data` has them.",
         "",
         f"Measured by `{content['command']}` on {in_words(content['machine'])}.",
     ]
