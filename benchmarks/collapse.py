@@ -75,8 +75,8 @@ def _measure_one(graph: Graph, labels: int, draws: int) -> dict[str, float]:
 def table(content: dict[str, Any]) -> str:
     names = ["GCN", *VARIANTS]
     lines = [
-        "Test accuracy in percent of GCN and what follows it, from a few labels of each class drawn at random, last "
-        "epoch, no validation label; mean of the draws. Sureness: the mean largest probability of the base.",
+        "Test accuracy in percent of GCN and what follows it, from a few labels of each class drawn at random, "
+        "last epoch, no validation label; mean of the draws. Sureness: the mean largest probability of the base.",
         "",
         f"| graph | labels a class | rows divided by | sureness | {' | '.join(names)} |",
         f"|---|---:|---|---:|{'---:|' * len(names)}",

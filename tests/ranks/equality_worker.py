@@ -21,7 +21,7 @@ from lcgnn.sources.parts.parted import load_parted
 
 # Epochs of either phase, by method.
 EPOCHS = {"lc-gcn": 25, "lc-gat": 25, "gcn-adjacency": 5, "lc-sgc": 5, "lc-mlp": 5}
-EPOCHS |= {"lc-appnp": 5, "lc-dagnn": 5, "lc-gcnii": 5}
+EPOCHS |= {"lc-appnp": 5, "lc-dagnn": 5, "lc-gcnii": 5, "lc-grand": 5}
 # Of many weights some have a gradient of almost nothing, whose sign is rounding's; Adam makes a full step of it.
 SETTINGS: dict[str, Any] = {"lc-gcnii": {"learning_rate": 0.001}}
 # World size, features, kernels: the usual ones, those without, those for large graphs.
