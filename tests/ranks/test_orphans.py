@@ -1,4 +1,4 @@
-"""A rank that an earlier job left behind waits at the address of the next one: it cannot join, and nobody hangs."""
+"""A rank that an earlier job left behind waits at the address of the next one: it cannot join, nobody hangs."""
 
 import json
 import socket

@@ -81,7 +81,14 @@ SUMMARY = Summary(
     lcgnn="0.1.0",
     answers=Answers(("a.csv", "b.csv"), (ClassCount("red", 2, 3), ClassCount("blue", 1, 4)), ("a note",)),
     expected=Assessment(
-        4, 5, 50, EXPECTED, (EXPECTED, None), (1,), Calibration(1.5, 0.25, 0.125), Majority(0, 0.5, -0.25, 0.75)
+        4,
+        5,
+        50,
+        EXPECTED,
+        (EXPECTED, None),
+        (1,),
+        Calibration(1.5, 0.25, 0.125, 0.5),
+        Majority(0, 0.5, -0.25, 0.75),
     ),
     difference=PairedDifference(0.125, -0.5, 0.75, 0.5, 1, 2),
     communication=Communication(2, 40, {"weight gradients": MessageCost(1.0, 512, 0.25)}),
@@ -89,6 +96,7 @@ SUMMARY = Summary(
 EXAMPLES = [RECORD, FOLD, CONFIGURATION, SUMMARY, RECORD.split]
 # What files of earlier versions may be without, by the name of the field without the objects that hold it.
 OPTIONAL = {
+    "at_most",
     *("tables", "class_counts", "classes", "temperature", "validation"),
     *("calibration_error", "confusion", "fifths", "curve"),
     *("lcgnn", "torch", "numpy", "numba", "python", "machine", "commit", "finished"),

@@ -80,8 +80,8 @@ def _answer(store: Store, rank: int, size: int, own: str, deadline: float) -> Ma
     members = dict(enumerate(json.loads(store.get(_BEGUN))))
     if members[rank] != own:
         raise RankError(
-            f"The others have begun with another process ({_short(members[rank])}) as rank {rank} of {size}. If an "
-            "earlier start left it behind, end it and start all ranks again."
+            f"The others have begun with another process ({_short(members[rank])}) as rank {rank} of {size}. If "
+            "an earlier start left it behind, end it and start all ranks again."
         )
     return members
 
