@@ -28,6 +28,15 @@ def agreement(label_distribution: Tensor) -> Tensor:
     return label_distribution.T @ label_distribution
 
 
+def balanced(class_agreement: Tensor) -> Tensor:
+    r"""The class agreement with every class counting the same, however many nodes are of it.
+
+    The sums of :math:`Z^\top Z` over its rows are the classes' sizes D, so that with it :math:`\hat Z` becomes
+    :math:`Z D^{-1} Z^\top Z`: :math:`Z D^{-1} Z^\top` is doubly stochastic, and no class draws nodes to it by its size.
+    """
+    return row_normalize(class_agreement)
+
+
 def aggregate(label_distribution: Tensor, class_agreement: Tensor | None = None) -> Tensor:
     r"""Average every node's label distribution over all nodes, weighted by agreement (equations 2 and 3).
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from lcgnn.cli import main
+from lcgnn.sources.benchmarks import names
 
 LCGNN = [sys.executable, "-m", "lcgnn"]
 SHORT = ["--base-epochs", "20", "--epochs", "20"]
@@ -141,18 +142,32 @@ def test_few_labels_and_random_splits_are_options(tmp_path: Path) -> None:
     assert summary["stages"][0]["paper"] is None
 
 
+def test_a_handful_of_labels_of_any_class_is_an_option(tmp_path: Path) -> None:
+    done = lcgnn("train", "cora", "--json", "--split", "handful", "--labels", "35", *SHORT, folder=tmp_path)
+    summary = json.loads(done.stdout)
+    assert summary["split"]["name"] == "handful, 35 labels, seed 0"
+    assert summary["settings"]["selection"] == "last"
+    refused = lcgnn("train", "cora", "--labels", "35", folder=tmp_path)
+    assert refused.returncode == 2
+    assert refused.stderr.count("\n") == 1
+    assert "say split 'random' or 'handful'" in refused.stderr
+
+
 def test_datasets_prints_table_1(tmp_path: Path, citeseer: object, pubmed: object) -> None:
     rows = json.loads(lcgnn("datasets", "--json", folder=tmp_path).stdout)
     measured = {
         row["name"]: (row["nodes"], row["raw_links"], row["edges"], row["classes"], row["features"])
         for row in rows
+        if row["name"] in ("cora", "citeseer", "pubmed")
     }
     assert measured == {
         "cora": (2708, 5429, 5278, 7, 1433),
         "citeseer": (3327, 4732, 4552, 6, 3703),
         "pubmed": (19717, 44338, 44324, 3, 500),
     }
-    assert [round(row["label_rate"], 3) for row in rows] == [0.052, 0.036, 0.003]
+    rates = [round(row["label_rate"], 3) for row in rows if row["name"] in measured]
+    assert rates == [0.052, 0.036, 0.003]
+    assert [row["name"] for row in rows] == list(names())
 
 
 def test_methods_lists_names_and_settings(tmp_path: Path) -> None:
@@ -170,7 +185,7 @@ BAD = {
     "more labels than there are": (["train", "cora", "--labels-per-class", "21"], "21"),
     "no label": (["train", "cora", "--labels-per-class", "0"], "labels"),
     "impossible random split": (["train", "cora", "--split", "random", "--labels-per-class", "181"], "181"),
-    "unknown split": (["train", "cora", "--split", "privat"], "'public' or 'random'"),
+    "unknown split": (["train", "cora", "--split", "privat"], "'public', 'random' or 'handful'"),
     "no seeds": (["train", "cora", "--seeds", "0"], "one seed"),
     "no workers": (["train", "cora", "--workers", "0"], "one worker"),
     "no epochs": (["train", "cora", "--epochs", "0"], "one epoch"),
@@ -208,7 +223,7 @@ def test_an_error_reaches_the_shell_as_one_line_and_exit_code_2(tmp_path: Path) 
     done = lcgnn("train", "coras", folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert (
-        done.stderr == "lcgnn: There is no dataset 'coras'. Did you mean 'cora'? Known: cora, citeseer, pubmed.\n"
+        done.stderr == f"lcgnn: There is no dataset 'coras'. Did you mean 'cora'? Known: {', '.join(names())}.\n"
     )
 
 
@@ -288,6 +303,7 @@ def test_a_killed_run_continues_and_gives_the_result_that_it_would_have_given(
 def test_offline_without_a_cache_the_message_says_what_to_do(tmp_path: Path) -> None:
     blocked = {
         "LCGNN_DATA": str(tmp_path / "cache"),
+        "XDG_CACHE_HOME": str(tmp_path / "home"),
         "PIP_CONFIG_FILE": os.devnull,
         "PIP_NO_INDEX": "1",
         "PIP_FIND_LINKS": "",

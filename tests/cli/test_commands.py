@@ -75,7 +75,7 @@ def short_demo(monkeypatch: pytest.MonkeyPatch) -> None:
     few = next(item for item in sessions if "labels_per_class" in item)
     short = {"sessions": [{**item, "seeds": 1} for item in (sessions[0], few)]}
     monkeypatch.setattr(demo, "read_toml", lambda _: short)
-    monkeypatch.setattr(demo, "names", lambda: ())
+    monkeypatch.setattr(demo, "with_public_split", lambda: ())
 
 
 def run(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> int:
@@ -106,7 +106,7 @@ def test_the_help_of_every_command_has_an_example_of_it(
 
 
 def test_a_benchmark_that_the_demonstration_does_not_name_is_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "names", lambda: ("cora", "mine"))
+    monkeypatch.setattr(demo, "with_public_split", lambda: ("cora", "mine"))
     titles = [training.title for training in demo.demo_trainings()]
     assert titles[-1] == "lc-gcn on mine, public split, 2 seeds"
     assert sum("mine" in title for title in titles) == 1

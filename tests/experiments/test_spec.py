@@ -59,6 +59,21 @@ def test_draws_take_turns_over_the_seeds_and_are_the_same_for_every_row(tmp_path
     assert {(run.seed, run.split.seed) for run in runs} == {(seed, seed % 3) for seed in range(7)}
 
 
+def test_a_column_may_draw_so_many_labels_in_all_and_no_others(tmp_path: Path) -> None:
+    content = GOOD.replace("labels_per_class = 5", 'split = "handful"\nlabels = 35\ndraws = 3')
+    (tmp_path / "mine.toml").write_text(content)
+    experiment = load_experiment(str(tmp_path / "mine.toml"))
+    assert {run.split for run in experiment.all_runs(6)} == {
+        SplitSpec("handful", seed=draw, labels=35) for draw in range(3)
+    }
+    assert experiment.columns[0].title == "Cora, 35 labels in all"
+
+
+def test_a_split_without_what_was_added_later_is_written_as_it_always_was() -> None:
+    assert SplitSpec("random", 5, 3).to_json() == {"kind": "random", "labels_per_class": 5, "seed": 3}
+    assert SplitSpec().to_json() == {"kind": "public", "labels_per_class": None, "seed": 0}
+
+
 def test_a_deterministic_method_runs_once_a_draw(tmp_path: Path) -> None:
     content = GOOD.replace("labels_per_class = 5", 'split = "random"\ndraws = 3').replace(
         'method = "lc-gcn"\nstage = "base"', 'method = "lp"'
@@ -107,6 +122,9 @@ def test_a_file_of_ones_own_is_an_experiment(tmp_path: Path) -> None:
         ('name = "LC"', 'name = "LC"\npaper = [[1.0], [2.0]]', "2 figures"),
         ("title", "title = ", "cannot be read"),
         ("labels_per_class = 5", "draws = 3", "needs split = 'random'"),
+        ("labels_per_class = 5", "labels = 35", "say split 'random' or 'handful'"),
+        ("labels_per_class = 5", 'labels_per_class = 5\nlabels = 35\nsplit = "random"', "Leave one of them out"),
+        ("labels_per_class = 5", 'split = "fair"', "There is no split 'fair'"),
     ],
 )
 def test_a_mistake_in_a_file_is_named(old: str, new: str, message: str, tmp_path: Path) -> None:

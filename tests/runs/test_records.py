@@ -324,7 +324,12 @@ def records(draw: st.DrawFn) -> Record:
     num_classes = draw(st.integers(1, 3))
     counts = st.builds(ClassCount, texts, st.integers(0, 9), st.integers(0, 9))
     split = st.builds(
-        SplitSpec, st.sampled_from(["public", "random"]), st.none() | st.integers(1, 9), st.integers(0, 9), shares
+        SplitSpec,
+        st.sampled_from(["public", "random", "handful"]),
+        st.none() | st.integers(1, 9),
+        st.integers(0, 9),
+        shares,
+        st.none() | st.integers(1, 99),
     )
     return Record(
         run=draw(texts),

@@ -143,7 +143,7 @@ def test_a_folder_with_a_benchmarks_name_is_told(tmp_path: Path, monkeypatch: py
 @pytest.mark.parametrize(
     ("what", "error", "words"),
     [
-        ("karate", ConfigError, "neither a benchmark (cora, citeseer, pubmed) nor a folder"),
+        ("karate", ConfigError, f"neither a benchmark ({', '.join(BENCHMARKS)}) nor a folder"),
         ("citeser", ConfigError, "Did you mean 'citeseer'?"),
         (3.5, InputError, "float is no graph"),
         ((1, 2), InputError, "tuple is no graph"),

@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lcgnn.errors import ConfigError, DataError
 from lcgnn.graph import Graph, Split
-from lcgnn.sources.splits import first_per_class, folds, random_split, with_validation
+from lcgnn.sources.splits import first_per_class, folds, handful, random_split, with_validation
 
 NO_EDGES = np.empty((2, 0), dtype=np.int64)
 
@@ -84,6 +86,61 @@ def test_a_random_split_may_do_without_validation_and_test():
     split = random_split(graph_with([0, 1]), labels_per_class=1, num_validation=0, num_test=0, seed=0)
     assert split.train.tolist() == [0, 1]
     assert split.validation.size == split.test.size == 0
+
+
+def test_a_small_graph_has_a_third_of_the_rest_for_validation_and_the_others_for_test():
+    split = random_split(graph_with([0, 1] * 50), labels_per_class=5, seed=0)
+    assert (split.train.size, split.validation.size, split.test.size) == (10, 30, 60)
+
+
+def test_a_handful_is_the_labels_of_the_random_split_and_all_others_are_tested_on(citeseer):
+    graph, _ = citeseer
+    few, usual = (draw(graph, labels_per_class=5, seed=3) for draw in (handful, random_split))
+    np.testing.assert_array_equal(few.train, usual.train)
+    assert few.validation.size == 0
+    np.testing.assert_array_equal(np.union1d(few.train, few.test), graph.labelled)
+    few.check(graph)
+    assert few.name == "handful, 5 per class, seed 3"
+
+
+@given(
+    labels=st.lists(st.integers(-1, 1), min_size=2, max_size=40).filter(lambda labels: {0, 1} <= set(labels)),
+    data=st.data(),
+    seed=st.integers(0, 2**32),
+)
+def test_labels_drawn_anywhere_are_as_many_as_asked_for_of_two_classes_at_least(labels, data, seed):
+    graph = graph_with(labels)
+    count = data.draw(st.integers(2, graph.labelled.size))
+    split = handful(graph, labels=count, seed=seed)
+    assert np.unique(split.train).size == count
+    assert set(graph.labels[split.train].tolist()) == {0, 1}
+    np.testing.assert_array_equal(np.union1d(split.train, split.test), graph.labelled)
+    assert split.checksum == handful(graph, labels=count, seed=seed).checksum
+
+
+def test_labels_drawn_anywhere_come_as_often_as_their_class():
+    graph = graph_with([0] * 300 + [1] * 100)
+    shares = [np.mean(graph.labels[handful(graph, labels=40, seed=seed).train]) for seed in range(400)]
+    # The mean of 400 draws of 40 of 400 has a standard deviation of 0.0033.
+    assert abs(np.mean(shares) - 0.25) < 0.015
+
+
+def test_a_class_without_a_label_stays_a_class_of_the_graph():
+    graph = Graph.from_edges("small", NO_EDGES, 6, np.array([0, 0, 0, 1, 1, 2]), ("a", "b", "c"))
+    trained_on = {tuple(np.unique(graph.labels[handful(graph, labels=2, seed=seed).train])) for seed in range(50)}
+    assert trained_on == {(0, 1), (0, 2), (1, 2)}
+    assert graph.num_classes == 3
+
+
+@pytest.mark.parametrize("count", [-1, 0, 1, 5])
+def test_labels_that_there_are_not_are_refused_with_how_many_there_are(count):
+    with pytest.raises(DataError, match=rf"small: {count} labels asked for. Ask for 2 to 4"):
+        handful(graph_with([0, 0, 1, 1, -1]), labels=count, seed=0)
+
+
+def test_labels_of_one_class_alone_are_refused():
+    with pytest.raises(DataError, match="at least two are needed"):
+        handful(graph_with([0, 0, 0]), labels=2, seed=0)
 
 
 NONE = np.empty(0, dtype=np.int64)

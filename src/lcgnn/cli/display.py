@@ -109,9 +109,8 @@ def group_line(what: str, seconds: float, console: Console) -> None:
 
 def record_line(record: Record, console: Console) -> None:
     """One line for a run of an experiment that has finished."""
-    labels = record.split.labels_per_class
-    plural = "" if labels == 1 else "s"
-    where = record.dataset if labels is None else f"{record.dataset}, {labels} label{plural}"
+    labels = record.split.labels_in_words()
+    where = record.dataset if labels is None else f"{record.dataset}, {labels}"
     result_line(record, console, before=f"{record.method} on {where}, ")
 
 
@@ -229,15 +228,16 @@ def _split_in_words(summary: Summary) -> str:
 
 
 def datasets_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Table 1 of the paper, measured on the data themselves."""
-    table = Table(title="Benchmark graphs (Table 1 of the paper)", title_justify="left", title_style="bold")
-    table.add_column("name")
+    """The benchmark graphs, measured on the data themselves where they are on this machine."""
+    table = Table(title="Benchmark graphs", title_justify="left", title_style="bold", show_edge=False)
+    table.add_column("name", no_wrap=True)
     for heading in ("nodes", "raw links", "edges", "classes", "features", "label rate"):
         table.add_column(heading, justify="right")
+    counted = ("nodes", "raw_links", "edges", "classes", "features")
     for row in rows:
         table.add_row(
             Text(row["name"]),
-            *(f"{row[key]:,}" for key in ("nodes", "raw_links", "edges", "classes", "features")),
+            *("-" if row[key] is None else f"{row[key]:,}" for key in counted),
             f"{row['label_rate']:.3f}",
         )
     return table

@@ -29,11 +29,16 @@ LabelsPerClass = Annotated[
     int | None,
     typer.Option(help="Train on so many labels of each class. [default: all of the split's, 20]"),
 ]
+Labels = Annotated[
+    int | None,
+    typer.Option(help="With --split random or handful, train on so many labels in all, whatever their class."),
+]
 SplitKind = Annotated[
     str,
     typer.Option(
-        help="Which labels: 'public' (the benchmark's own; for tables the split column, or all labels) or "
-        "'random' (see --split-seed)."
+        help="Which labels: 'public' (the benchmark's own; for tables the split column, or all labels), 'random' "
+        "(a draw, with 500 nodes for validation and 1,000 for test; see --split-seed) or 'handful' (a draw, with "
+        "none for validation and all others for test)."
     ),
 ]
 SplitSeed = Annotated[int, typer.Option(help="Which random draw of the labels.")]

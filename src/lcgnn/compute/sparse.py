@@ -19,7 +19,7 @@ from scipy.sparse import csr_array, diags_array, eye_array
 from torch import Tensor
 
 from lcgnn.compute.kernels import fused
-from lcgnn.compute.kernels.csr import Entries, as_scipy, csr_tensor, product, transposed_product
+from lcgnn.compute.kernels.csr import Entries, as_scipy, blended_product, csr_tensor, product, transposed_product
 from lcgnn.compute.kernels.dropout import Dropout
 from lcgnn.compute.kernels.dropped import dropped_dense_product, dropped_entries
 from lcgnn.errors import DataError
@@ -87,12 +87,23 @@ class SparseMatrix:
         result: Tensor = _ProductPlus.apply(dense, bias, self)  # type: ignore[no-untyped-call]
         return result
 
-    def dropout(self, dropout: Dropout) -> SparseMatrix:
-        """Drop stored entries: the same as dropout on the dense matrix, since a zero stays zero."""
-        if not dropout.rate:
+    def blended(self, dense: Tensor, factor: float, added: Tensor, share: float) -> Tensor:
+        """``factor * (self @ dense) + share * added``, outside of autograd."""
+        return blended_product(self.matrix, dense, factor, added, share, self._entries)
+
+    def dropout(self, dropout: Dropout, kept_rows: Tensor | None = None) -> SparseMatrix:
+        """Drop stored entries: the same as dropout on the dense matrix, since a zero stays zero.
+
+        Args:
+            dropout: Of entries.
+            kept_rows: (N,) whether a row has any entries left; None for all.
+        """
+        if not dropout.rate and kept_rows is None:
             return self
         if fused(self.matrix.values()):
-            return SparseMatrix(dropped_entries(self.matrix, self._numbers_modulo, dropout))
+            return SparseMatrix(dropped_entries(self.matrix, self._numbers_modulo, dropout, kept_rows))
+        if kept_rows is not None:
+            raise ValueError("Whole rows are dropped where the fused kernels apply.")
         numbers, numbers_of_transpose = self._numbers, self._numbers_of_transpose
         dropped = _drop_plain(self.matrix, numbers, dropout)
         return SparseMatrix(dropped, known_transpose=_drop_plain(self.transpose, numbers_of_transpose, dropout))
@@ -171,10 +182,21 @@ class SelectedRows:
         return self.matrix @ torch.softmax(logits.index_select(0, self.columns), dim=1)
 
 
-def dropped_product(features: SparseMatrix | Tensor, weight: Tensor, dropout: Dropout) -> Tensor:
-    """``dropout(features) @ weight`` for sparse or dense features."""
+def dropped_product(
+    features: SparseMatrix | Tensor, weight: Tensor, dropout: Dropout, kept_rows: Tensor | None = None
+) -> Tensor:
+    """``dropout(features) @ weight`` for sparse or dense features.
+
+    Args:
+        features: (N, F).
+        weight: (F, D).
+        dropout: Of entries.
+        kept_rows: (N,) whether a row counts; where not, its product is zero. None for all.
+    """
+    if kept_rows is not None and not (isinstance(features, SparseMatrix) and fused(weight)):
+        return dropped_product(features, weight, dropout) * kept_rows[:, None]
     if isinstance(features, SparseMatrix):
-        return features.dropout(dropout) @ weight
+        return features.dropout(dropout, kept_rows) @ weight
     if dropout.rate and fused(features, weight):
         return dropped_dense_product(features, weight, dropout)
     return (features * dropout.mask_like(features) if dropout.rate else features) @ weight

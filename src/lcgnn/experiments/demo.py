@@ -9,7 +9,7 @@ from pathlib import Path
 from lcgnn.files import read_toml
 from lcgnn.runs.train import Training, train
 from lcgnn.runs.watching import Watcher
-from lcgnn.sources.benchmarks import names
+from lcgnn.sources.benchmarks import with_public_split
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,10 @@ class DemoTraining:
 
 
 def demo_trainings() -> list[DemoTraining]:
-    """The trainings of ``demo.toml``; on a benchmark that it does not name, as its ``otherwise`` says."""
+    """The trainings of ``demo.toml``; on another benchmark with a public split, as its ``otherwise`` says."""
     content = read_toml(resources.files("lcgnn.experiments").joinpath("demo.toml"))
     trainings = [DemoTraining(**item) for item in content["sessions"]]
     named = {item.dataset for item in trainings}
-    return trainings + [DemoTraining(name, **content["otherwise"]) for name in names() if name not in named]
+    return trainings + [
+        DemoTraining(name, **content["otherwise"]) for name in with_public_split() if name not in named
+    ]

@@ -105,10 +105,16 @@ def _dataset(item: Mapping[str, Any]) -> str:
 
 
 def _column(item: Mapping[str, Any]) -> Column:
-    split = SplitSpec(item.get("split", "public"), item.get("labels_per_class"), item.get("split_seed", 0))
+    split = SplitSpec(
+        item.get("split", "public"),
+        item.get("labels_per_class"),
+        item.get("split_seed", 0),
+        labels=item.get("labels"),
+    )
+    split.check()
     draws, fifth = item.get("draws", 0), item.get("fifth")
-    if draws and split.kind != "random":
-        raise ConfigError(f"draws = {draws} needs split = 'random'")
+    if draws and split.kind == "public":
+        raise ConfigError(f"draws = {draws} needs split = 'random' or 'handful'")
     if fifth not in (None, 1, 2, 3, 4, 5):
         raise ConfigError(f"fifth = {fifth!r}: the fifths of label consistency are 1 to 5")
     return Column(_dataset(item), split, draws, item.get("seeds"), fifth)

@@ -40,9 +40,9 @@ class Column:
     @property
     def title(self) -> str:
         name = BENCHMARKS[self.dataset].title
-        labels = self.split.labels_per_class
+        labels = self.split.labels_in_words()
         if labels is not None:
-            name = f"{name}, {labels} label{'' if labels == 1 else 's'}"
+            name = f"{name}, {labels}"
         return name if self.fifth is None else f"{name}, consistency {20 * self.fifth - 20}–{20 * self.fifth} %"
 
 

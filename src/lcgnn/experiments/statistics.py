@@ -10,7 +10,8 @@ import numpy as np
 from lcgnn.errors import ConfigError
 from lcgnn.experiments.graphs import Graphs
 from lcgnn.graph import Graph, Split
-from lcgnn.sources.benchmarks import benchmark
+from lcgnn.sources.benchmarks import Benchmark, benchmark
+from lcgnn.sources.source import Progress
 
 Number = int | float
 
@@ -69,3 +70,25 @@ class Statistics:
 def statistics_of(graph: Graph, split: Split) -> dict[str, Number | None]:
     """All statistics of one graph, by name."""
     return {name: count(graph, split) for name, count in STATISTICS.items()}
+
+
+def measured_or_published(
+    found: Benchmark, progress: Progress | None = None, *, fetch: bool = False
+) -> dict[str, str | Number | None]:
+    """A benchmark's name and statistics; as published, the others None, if it would have to be fetched first.
+
+    Args:
+        found: The benchmark.
+        progress: Told what is being fetched or read.
+        fetch: Whether to fetch it.
+    """
+    if fetch or found.is_here():
+        return {"name": found.key, **statistics_of(*found.read(progress=progress))}
+    published: dict[str, Number | None] = {
+        "nodes": found.num_nodes,
+        "raw_links": found.num_links,
+        "classes": found.num_classes,
+        "features": found.num_features,
+        "label_rate": found.label_rate,
+    }
+    return {"name": found.key, **{name: published.get(name) for name in STATISTICS}}

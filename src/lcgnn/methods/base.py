@@ -141,6 +141,7 @@ def setting(
     at_least: float | None = None,
     below: float | None = None,
     at_most: float | None = None,
+    above: float | None = None,
     added: str | None = None,
 ) -> Any:
     """A field of a method, with the sentence that explains it and the range that it must lie in.
@@ -151,9 +152,10 @@ def setting(
         at_least: The smallest value.
         below: What it must be smaller than.
         at_most: The largest value.
+        above: What it must be larger than.
         added: The version that brought it, if the method was there before: see ``Method.plain_settings``.
     """
-    limits = {"at_least": at_least, "below": below, "at_most": at_most}
+    limits = {"at_least": at_least, "below": below, "at_most": at_most, "above": above}
     return field(default=default, metadata={"help": help, "added": added, **limits})
 
 

@@ -71,9 +71,12 @@ def _in_words(kind: Any) -> str:
 def _check_range(name: str, field: dataclasses.Field[Any], value: Any) -> None:
     if isinstance(value, Integral) and abs(int(value)) > _LARGEST:
         raise ConfigError(f"{name}: {field.name} is {_shown(value)}; no setting can be above {_LARGEST:,}.")
-    at_least, below, at_most = (field.metadata.get(limit) for limit in ("at_least", "below", "at_most"))
+    limits = ("at_least", "above", "below", "at_most")
+    at_least, above, below, at_most = (field.metadata.get(limit) for limit in limits)
     if at_least is not None and value < at_least:
         raise ConfigError(f"{name}: {field.name} is {value}; it must be at least {at_least}.")
+    if above is not None and value <= above:
+        raise ConfigError(f"{name}: {field.name} is {value}; it must be above {above}.")
     if below is not None and value >= below:
         raise ConfigError(f"{name}: {field.name} is {value}; it must be below {below}.")
     if at_most is not None and value > at_most:

@@ -16,7 +16,7 @@ from lcgnn.compute.device import resolve_device
 from lcgnn.compute.placement.base import Kind, Placement
 from lcgnn.compute.placement.in_turn import PartwiseTensors
 from lcgnn.compute.placement.whole import GraphTensors
-from lcgnn.consistency import Reduction, aggregate
+from lcgnn.consistency import Reduction, aggregate, balanced
 from lcgnn.errors import ConfigError
 from lcgnn.graph import Graph, Split
 from lcgnn.methods.base import Context, Fit, Method, MethodClass, register, setting
@@ -65,6 +65,17 @@ class TwoPhase(Method):
         added="0.3",
     )
     patience: int = setting(0, "The same for the second phase.", at_least=0, added="0.3")
+    cross_entropy_weight: float = setting(
+        0.0,
+        "Weight of the base's cross-entropy, kept beside label consistency's loss; 0 is the paper's form.",
+        at_least=0,
+        added="0.3",
+    )
+    balanced: bool = setting(
+        False,
+        "Whether every class counts the same in the aggregation, however large it is; false is the paper's form.",
+        added="0.3",
+    )
 
     def __post_init__(self) -> None:
         # Both check their settings, before any work starts.
@@ -96,6 +107,8 @@ class TwoPhase(Method):
         network = self.network(graph.num_features, graph.num_classes, generator).to(graph.device)
         fit = fit_in_phases(network, graph, validation, seed, context, self.phases(graph, train))
         class_agreement = _agreement(network, graph, fit).cpu()
+        if self.balanced:
+            class_agreement = balanced(class_agreement)
         if not torch.isfinite(class_agreement).all():
             last = fit.stages[-1]
             phase = self.second_phase() or self.base_phase()
@@ -174,12 +187,18 @@ class TwoPhase(Method):
         if second is None:
             return phases
         if self.aggregation == "consistency":
-            objective: Objective = LabelConsistencyObjective(graph, train, self.consistency_weight, self.reduction)
+            objective: Objective = self.consistency(graph, train)
         elif self.aggregation == "adjacency":
             objective = AdjacencyAggregation(graph, train)
         else:
             objective = cross_entropy
         return [*phases, (second, objective)]
+
+    def consistency(self, graph: Placement, train: Tensor) -> LabelConsistencyObjective:
+        """What the second phase of LC is trained for."""
+        return LabelConsistencyObjective(
+            graph, train, self.consistency_weight, self.reduction, self.cross_entropy_weight, self.balanced
+        )
 
 
 # Beside the network's parameters, which have other names.
@@ -193,6 +212,8 @@ _SECOND_PHASE_SETTINGS = {
     "selection",
     "base_selection",
     "patience",
+    "cross_entropy_weight",
+    "balanced",
 }
 
 _PHASE_NAMES = {"consistency": "label consistency", "adjacency": "adjacency", "none": "control"}

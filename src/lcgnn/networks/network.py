@@ -26,11 +26,13 @@ class TrainingOutput:
         further_logits: More answers (N, C), which are trained for the same as the logits but not reported.
         extra_loss: A scalar of the network's own that is added to the objective's loss, with the objective's
             ``extra_weight``.
+        share: What the objective's loss of each answer counts: 1 adds them up, 1 / their number takes the mean.
     """
 
     logits: Tensor
     further_logits: tuple[Tensor, ...] = ()
     extra_loss: Tensor | None = None
+    share: float = 1.0
 
     @property
     def answers(self) -> tuple[Tensor, ...]:
@@ -141,7 +143,9 @@ class Passes:
         self.output = self.network.train_pass(self.graph, self.embedding, key)
         extra = self.output.extra_loss
         answers = [logits.detach() for logits in self.output.answers]
-        return TrainingOutput(answers[0], tuple(answers[1:]), None if extra is None else extra.detach())
+        return TrainingOutput(
+            answers[0], tuple(answers[1:]), None if extra is None else extra.detach(), self.output.share
+        )
 
     def backward(self, gradient: Tensor, *further: Tensor) -> None:
         """Set every parameter's gradient.
@@ -157,5 +161,9 @@ class Passes:
 
 def glorot(*shape: int, generator: torch.Generator) -> nn.Parameter:
     """Glorot and Bengio's uniform initialisation over the last two dimensions."""
-    bound = math.sqrt(6.0 / (shape[-2] + shape[-1]))
+    return uniform(*shape, bound=math.sqrt(6.0 / (shape[-2] + shape[-1])), generator=generator)
+
+
+def uniform(*shape: int, bound: float, generator: torch.Generator) -> nn.Parameter:
+    """Weights drawn evenly from -bound to bound."""
     return nn.Parameter(torch.empty(*shape).uniform_(-bound, bound, generator=generator))

@@ -53,6 +53,8 @@ def _few_label_plots(experiment: Experiment, cells: Cells) -> list[Plot]:
     """A plot for every dataset that stands in columns with different numbers of labels."""
     positions: dict[tuple[str, str], dict[int, list[int]]] = {}
     for position, column in enumerate(experiment.columns):
+        if column.split.labels is not None:
+            continue
         labels = column.split.labels_per_class or _DEFAULT_LABELS
         by_labels = positions.setdefault((column.dataset, column.split.kind), {})
         by_labels.setdefault(labels, []).append(position)
@@ -62,7 +64,7 @@ def _few_label_plots(experiment: Experiment, cells: Cells) -> list[Plot]:
         if len(by_labels) > 1 and lines:
             caption = (
                 f"{BENCHMARKS[dataset].title}, {kind} split: mean test accuracy with its 95 % bootstrap interval "
-                f"over {'draws' if kind == 'random' else 'seeds'}"
+                f"over {'seeds' if kind == 'public' else 'draws'}"
             )
             with_paper = any(point.paper is not None for points in lines.values() for point in points)
             caption += "; hollow marks are the paper's figures." if with_paper else "."

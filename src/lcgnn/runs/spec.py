@@ -14,9 +14,9 @@ from lcgnn.graph import Graph, Split
 from lcgnn.methods import Method, create, entry, is_registered
 from lcgnn.runs.fields import Fields, Place, fields_of, nullable, one_of, share, whole
 from lcgnn.sources.source import Source
-from lcgnn.sources.splits import first_per_class, random_split, with_validation
+from lcgnn.sources.splits import first_per_class, handful, random_split, with_validation
 
-SplitKind = Literal["public", "random"]
+SplitKind = Literal["public", "random", "handful"]
 
 
 @dataclass(frozen=True)
@@ -24,16 +24,19 @@ class SplitSpec:
     """Which labels may be used.
 
     Args:
-        kind: The dataset's public split, or a random draw of the labelled nodes.
-        labels_per_class: Training labels per class; None keeps what the public split has (20 for a random one).
+        kind: The dataset's own split; or a random draw of the labelled nodes, with 500 for validation and 1,000
+            for test ("random") or with none for validation and all others for test ("handful").
+        labels_per_class: Training labels per class; None keeps what the public split has (20 for a draw).
         seed: Of the random draw.
         validation: The share of the training labels that is held out for validation.
+        labels: Training labels of a draw in all, whatever their class; None for so many of each class.
     """
 
     kind: SplitKind = "public"
     labels_per_class: int | None = None
     seed: int = 0
     validation: float = 0.0
+    labels: int | None = None
 
     def make(self, graph: Graph, public: Split) -> Split:
         """The split itself."""
@@ -41,11 +44,32 @@ class SplitSpec:
         return with_validation(graph, split, self.validation) if self.validation else split
 
     def to_json(self) -> dict[str, Any]:
-        """As plain data, with a validation share only where there is one."""
+        """As plain data, with a validation share and a number of labels in all only where there is one."""
         fields = dataclasses.asdict(self)
         if not self.validation:
             del fields["validation"]
+        if self.labels is None:
+            del fields["labels"]
         return fields
+
+    def check(self) -> None:
+        """Refuse what cannot be meant; ConfigError says what to leave out."""
+        if self.kind not in get_args(SplitKind):
+            raise ConfigError(f"There is no split {self.kind!r}; it can be 'public', 'random' or 'handful'.")
+        if self.labels is not None and self.kind == "public":
+            raise ConfigError(f"{self.labels} labels in all are drawn at random: say split 'random' or 'handful'.")
+        if self.labels is not None and self.labels_per_class is not None:
+            raise ConfigError(
+                f"{self.labels} labels in all and {self.labels_per_class} of each class contradict each other. "
+                "Leave one of them out."
+            )
+
+    def labels_in_words(self) -> str | None:
+        """How many labels it asks for, as columns of tables say it; None if it does not say."""
+        count = self.labels_per_class if self.labels is None else self.labels
+        if count is None:
+            return None
+        return f"{count} label{'' if count == 1 else 's'}{'' if self.labels is None else ' in all'}"
 
     @classmethod
     def from_json(cls, content: Any, where: str = "split") -> SplitSpec:
@@ -53,10 +77,10 @@ class SplitSpec:
         return read_split(content, Place(where))
 
     def _drawn(self, graph: Graph, public: Split) -> Split:
-        if self.kind == "random":
-            return random_split(graph, labels_per_class=self.labels_per_class or 20, seed=self.seed)
+        self.check()
         if self.kind != "public":
-            raise ConfigError(f"There is no split {self.kind!r}; it can be 'public' or 'random'.")
+            draw = random_split if self.kind == "random" else handful
+            return draw(graph, labels_per_class=self.labels_per_class, labels=self.labels, seed=self.seed)
         if self.labels_per_class is None:
             return public
         return first_per_class(graph, public, self.labels_per_class)
@@ -75,6 +99,7 @@ def read_split_fields(fields: Fields) -> SplitSpec:
         labels_per_class=fields.read("labels_per_class", nullable(whole)),
         seed=fields.read("seed", whole),
         validation=fields.find("validation", share) or 0.0,
+        labels=fields.find("labels", whole),
     )
 
 

@@ -99,6 +99,7 @@ def train(
     seeds: int = 1,
     split: SplitKind = "public",
     labels_per_class: int | None = None,
+    labels: int | None = None,
     split_seed: int = 0,
     validation: float | None = None,
     settings: Mapping[str, Any] | None = None,
@@ -122,8 +123,10 @@ def train(
             `source_of`).
         method: A method's name (``lcgnn methods`` lists them), or a method.
         seeds: Train from so many different initialisations.
-        split: Which labels: "public" (the graph's own split, or all labels) or "random".
+        split: Which labels: "public" (the graph's own split, or all labels), or a draw of them: "random", with 500
+            nodes for validation and 1,000 for test, or "handful", none for validation and all others for test.
         labels_per_class: Train on so many labels of each class; None for all of the split's.
+        labels: Train on so many labels of a draw in all, whatever their class.
         split_seed: Which random draw of the labels.
         validation: Share of the training labels that chooses the epoch; None for a tenth if there are many.
         settings: Of the method, where they differ from its defaults.
@@ -144,8 +147,13 @@ def train(
     if together and parts > 1:
         raise ConfigError("Under torchrun every process holds a part already. Leave out --parts.")
     manner = Manner(device, predictions, parts=parts)
-    labels = SplitSpec(split, labels_per_class, split_seed)
-    compared = {"method": str(method), "seeds": seeds, "settings": dict(settings or {}), "split": labels.to_json()}
+    asked_for = SplitSpec(split, labels_per_class, split_seed, labels=labels)
+    compared = {
+        "method": str(method),
+        "seeds": seeds,
+        "settings": dict(settings or {}),
+        "split": asked_for.to_json(),
+    }
     compared |= {"validation": validation, "predictions": predictions}
     with _crew(source, device, compared) as crew:
         with watcher.reading() as progress:
@@ -155,7 +163,7 @@ def train(
             loaded,
             method,
             seeds=seeds,
-            split=labels,
+            split=asked_for,
             validation=validation,
             settings=settings,
             folder=None if out is None else Path(out),

@@ -18,6 +18,11 @@ Progress: TypeAlias = Callable[[str, int, int | None], None]
 """Called with what is being done, how much of it is done and how much there is, if that is known."""
 
 
+def silent(what: str, done: int, total: int | None) -> None:
+    """The progress that nobody is told of."""
+    del what, done, total
+
+
 @dataclass(frozen=True, eq=False)
 class Known:
     """What a trained model knows of the graphs that it can read.

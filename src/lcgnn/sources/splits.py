@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 from lcgnn.errors import ConfigError, DataError
 from lcgnn.graph import Graph, Split
 
+# Of a random draw, as in Planetoid's public splits.
+LABELS_PER_CLASS, NUM_VALIDATION, NUM_TEST = 20, 500, 1000
+
 
 def first_per_class(graph: Graph, split: Split, labels_per_class: int) -> Split:
     """The split with only the first training nodes of every class, in node order, as in Tables 3 and 4.
@@ -22,24 +25,49 @@ def first_per_class(graph: Graph, split: Split, labels_per_class: int) -> Split:
 
 
 def random_split(
-    graph: Graph, *, labels_per_class: int, num_validation: int = 500, num_test: int = 1000, seed: int
+    graph: Graph,
+    *,
+    labels_per_class: int | None = None,
+    labels: int | None = None,
+    num_validation: int | None = None,
+    num_test: int | None = None,
+    seed: int,
 ) -> Split:
-    """A split drawn among the labelled nodes: so many of every class to train on, the others regardless.
+    """A split drawn among the labelled nodes: some to train on, then others regardless of their class.
 
     The same graph, numbers and seed give the same split.
+
+    Args:
+        graph: Whose labels are drawn.
+        labels_per_class: To train on, so many of every class; 20 if nothing is said.
+        labels: To train on, so many in all, whatever their class.
+        num_validation: Nodes for validation; by default 500, or a third of what is left where that is fewer.
+        num_test: Nodes for test; by default 1,000, or what is left where that is fewer.
+        seed: Which draw.
     """
     generator = np.random.default_rng(seed)
-    by_class = _by_class(graph, graph.labelled, labels_per_class, "")
-    train = np.concatenate([generator.choice(nodes, labels_per_class, replace=False) for nodes in by_class])
+    train, said = _drawn(graph, labels_per_class, labels, generator)
     rest = generator.permutation(np.setdiff1d(graph.labelled, train))
+    num_validation = min(NUM_VALIDATION, rest.size // 3) if num_validation is None else num_validation
+    num_test = min(NUM_TEST, rest.size - num_validation) if num_test is None else num_test
     if min(num_validation, num_test) < 0 or rest.size < num_validation + num_test:
         raise DataError(
             f"{graph.name}: {num_validation} validation and {num_test} test nodes were asked for, but after "
             f"{train.size} training nodes {rest.size} labelled nodes are left. Ask for fewer."
         )
     validation, test = rest[:num_validation], rest[num_validation : num_validation + num_test]
-    name = f"random, {labels_per_class} per class, seed {seed}"
-    return Split(np.sort(train), np.sort(validation), np.sort(test), name)
+    return Split(np.sort(train), np.sort(validation), np.sort(test), f"random, {said}, seed {seed}")
+
+
+def handful(graph: Graph, *, labels_per_class: int | None = None, labels: int | None = None, seed: int) -> Split:
+    """A random draw of labels to train on and nothing else: none for validation, all others are tested on.
+
+    The labels are those of `random_split` with the same numbers and seed.
+    """
+    train, said = _drawn(graph, labels_per_class, labels, np.random.default_rng(seed))
+    nothing = np.empty(0, dtype=np.int64)
+    test = np.setdiff1d(graph.labelled, train)
+    return Split(np.sort(train), nothing, test, f"handful, {said}, seed {seed}")
 
 
 def folds(graph: Graph, split: Split, count: int, seed: int = 0) -> list[Split]:
@@ -84,6 +112,36 @@ def with_validation(graph: Graph, split: Split, share: float, seed: int = 0) -> 
         split.test,
         f"{split.name}, {share:.0%} of them for validation",
     )
+
+
+def _drawn(
+    graph: Graph, labels_per_class: int | None, labels: int | None, generator: np.random.Generator
+) -> tuple[NDArray[np.int64], str]:
+    """Nodes to train on, and how many they are in words."""
+    if labels is not None:
+        return _drawn_anywhere(graph, labels, generator), f"{labels} labels"
+    count = LABELS_PER_CLASS if labels_per_class is None else labels_per_class
+    by_class = _by_class(graph, graph.labelled, count, "")
+    chosen = [generator.choice(nodes, count, replace=False) for nodes in by_class]
+    return np.concatenate(chosen), f"{count} per class"
+
+
+def _drawn_anywhere(graph: Graph, labels: int, generator: np.random.Generator) -> NDArray[np.int64]:
+    """So many labelled nodes of any class. If all are of one, the last gives way to a node of another."""
+    present = np.unique(graph.labels[graph.labelled])
+    if present.size < 2:
+        raise DataError(
+            f"{graph.name}: labels of {present.size} class, and at least two are needed to learn from."
+        )
+    if not 2 <= labels <= graph.labelled.size:
+        raise DataError(
+            f"{graph.name}: {labels:,} labels asked for. Ask for 2 to {graph.labelled.size:,}, which there are."
+        )
+    chosen = generator.choice(graph.labelled, labels, replace=False)
+    classes = graph.labels[chosen]
+    if (classes == classes[0]).all():
+        chosen[-1] = generator.choice(graph.labelled[graph.labels[graph.labelled] != classes[0]])
+    return chosen
 
 
 def _shuffled_by_class(graph: Graph, nodes: NDArray[np.int64], seed: int) -> list[NDArray[np.int64]]:

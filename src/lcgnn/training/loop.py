@@ -195,10 +195,13 @@ class Loop:
     def _loss_and_gradients(self, output: TrainingOutput) -> tuple[float, list[Tensor]]:
         """The objective's loss of every answer and the network's extra loss, and the gradient by each of them."""
         losses, gradients = zip(*map(self.objective.loss_and_gradient, output.answers), strict=True)
+        loss = sum(losses) * output.share
+        if output.share != 1:
+            gradients = tuple(gradient.mul_(output.share) for gradient in gradients)
         if output.extra_loss is None:
-            return sum(losses), [*gradients]
+            return loss, [*gradients]
         weight = torch.full_like(output.extra_loss, self.objective.extra_weight)
-        return sum(losses) + (weight * output.extra_loss).item(), [*gradients, weight]
+        return loss + self.trainer.graph.sum(weight * output.extra_loss).item(), [*gradients, weight]
 
     def _record(self) -> None:
         validation_loss = accuracy = float("nan")

@@ -210,13 +210,26 @@ class LabelConsistencyObjective(LabelledObjective):
     Args:
         weight: Of the regulariser, the paper's lambda.
         reduction: Mean or sum over nodes and over pairs.
+        cross_entropy_weight: Of the base's cross-entropy beside it; the paper has none of it.
+        balanced: Whether every class counts the same in the class agreement; not in the paper.
     """
 
     weight: float
     reduction: Reduction
+    cross_entropy_weight: float = 0.0
+    balanced: bool = False
 
     def loss_and_gradient(self, logits: Tensor) -> tuple[float, Tensor]:
-        if self.graph.holds_all and fused(logits):
+        loss, gradient = self._consistency(logits)
+        if not self.cross_entropy_weight:
+            return loss, gradient
+        base_loss, base_gradient = CrossEntropy(self.graph, self.train).loss_and_gradient(logits)
+        weight = self.cross_entropy_weight
+        return loss + weight * base_loss, gradient.add_(base_gradient, alpha=weight)
+
+    def _consistency(self, logits: Tensor) -> tuple[float, Tensor]:
+        """The paper's loss and its gradient."""
+        if self._is_fused(logits):
             labels = self.graph.labels
             return label_consistency_gradient(logits, labels, self.train, self.weight, self.reduction)
         class_agreement, carry_back = self.graph.class_agreement(logits)
@@ -229,7 +242,7 @@ class LabelConsistencyObjective(LabelledObjective):
 
     def _loss(self, labelled: Tensor, class_agreement: Tensor) -> Tensor:
         """From the labelled rows of Z (L, C) and the class agreement of all."""
-        aggregated = consistency.aggregate(labelled, class_agreement)
+        aggregated = consistency.aggregate(labelled, self.weighed(class_agreement))
         every = torch.arange(labelled.shape[0], device=labelled.device)
         loss = consistency.classification_loss(aggregated, self.train_labels, every, self.reduction)
         if self.weight:
@@ -238,13 +251,20 @@ class LabelConsistencyObjective(LabelledObjective):
         return loss
 
     def scores(self, logits: Tensor, nodes: Tensor) -> tuple[float, int]:
-        if self.graph.holds_all and fused(logits):
+        if self._is_fused(logits):
             return label_consistency_scores(logits, self.graph.labels, nodes)
-        class_agreement, _ = self.graph.class_agreement(logits)
+        class_agreement = self.weighed(self.graph.class_agreement(logits)[0])
         return self._scores_of(consistency.aggregate(torch.softmax(logits[nodes], dim=1), class_agreement), nodes)
 
     def distribution(self, logits: Tensor) -> Tensor:
-        class_agreement, _ = self.graph.class_agreement(logits)
+        class_agreement = self.weighed(self.graph.class_agreement(logits)[0])
         return self.graph.by_rows(
             lambda rows: consistency.aggregate(torch.softmax(rows, dim=1), class_agreement), logits
         )
+
+    def weighed(self, class_agreement: Tensor) -> Tensor:
+        """The class agreement (C, C) as nodes are aggregated with it."""
+        return consistency.balanced(class_agreement) if self.balanced else class_agreement
+
+    def _is_fused(self, logits: Tensor) -> bool:
+        return not self.balanced and self.graph.holds_all and fused(logits)

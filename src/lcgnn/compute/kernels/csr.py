@@ -61,6 +61,23 @@ def product(matrix: Tensor, dense: Tensor, entries: Entries | None = None) -> Te
     return result
 
 
+def blended_product(
+    matrix: Tensor, dense: Tensor, factor: float, added: Tensor, share: float, entries: Entries | None = None
+) -> Tensor:
+    """``factor * (matrix @ dense) + share * added`` for a CSR matrix and an (N, D) matrix that is added."""
+    entries = entries or Entries.of(matrix)
+    if entries is None or torch.get_num_threads() > 1 or not fused(dense, added):
+        result: Tensor = matrix @ dense
+        return result.mul_(factor).add_(added, alpha=share)
+    from lcgnn.compute.kernels.compiled.blended import multiply_blended
+
+    dense = dense if dense.stride(1) == 1 else dense.contiguous()
+    result = torch.empty(matrix.shape[0], dense.shape[1])
+    further = _memory(added.detach().contiguous()), np.float32(factor), np.float32(share)
+    _by_columns(multiply_blended, dense.numel() >= _LARGE, entries, dense, result, *further)
+    return result
+
+
 def transposed_product(entries: Entries, num_columns: int, dense: Tensor) -> Tensor:
     """``matrix.T @ dense`` for the entries of a matrix with so many columns, without its transpose."""
     from lcgnn.compute.kernels.compiled.csr import add_transposed
@@ -76,13 +93,14 @@ def _by_columns(
     entries: Entries,
     dense: Tensor,
     result: Tensor,
+    *further: object,
 ) -> None:
     """Call the kernel for so many columns with all of them, a few at a time."""
     read, written = _memory(dense.detach()), _memory(result)
     row, result_row, width = dense.stride(0), result.stride(0), dense.shape[1]
     for first in range(0, width, _MOST_COLUMNS):
         multiply = kernel(min(_MOST_COLUMNS, width - first), large)
-        multiply(*entries, first, read, row, written, result_row)
+        multiply(*entries, first, read, row, written, result_row, *further)
 
 
 def _memory(matrix: Tensor) -> NDArray[np.float32]:

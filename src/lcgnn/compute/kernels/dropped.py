@@ -56,8 +56,20 @@ def _dropped(features: Tensor, dropout: Dropout, rows: slice) -> Tensor:
     return result
 
 
-def dropped_entries(matrix: Tensor, numbers: NDArray[np.uint32], dropout: Dropout) -> Tensor:
-    """Only the entries of a CSR matrix that are kept, so that the product itself gets cheaper as well."""
+_ALL_ROWS = np.empty(0, dtype=np.bool_)
+
+
+def dropped_entries(
+    matrix: Tensor, numbers: NDArray[np.uint32], dropout: Dropout, kept_rows: Tensor | None = None
+) -> Tensor:
+    """Only the entries of a CSR matrix that are kept, so that the product itself gets cheaper as well.
+
+    Args:
+        matrix: (N, F).
+        numbers: Of every stored entry in the whole dense matrix.
+        dropout: Of entries.
+        kept_rows: (N,) whether a row is kept; None for all.
+    """
     from lcgnn.compute.kernels.compiled.dropped import drop_entries
 
     offsets, columns, values = matrix.crow_indices(), matrix.col_indices(), matrix.values()
@@ -68,6 +80,7 @@ def dropped_entries(matrix: Tensor, numbers: NDArray[np.uint32], dropout: Dropou
         values.numpy(),
         numbers,
         *dropout.arguments(),
+        _ALL_ROWS if kept_rows is None else kept_rows.numpy(),
         kept_offsets.numpy(),
         kept_columns.numpy(),
         kept_values.numpy(),

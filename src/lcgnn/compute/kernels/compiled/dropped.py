@@ -34,11 +34,15 @@ def drop_entries(
     numbers: NDArray[np.uint32],
     key: NDArray[np.uint32],
     scale: np.float32,
+    kept_rows: NDArray[np.bool_],
     kept_offsets: NDArray[np.int32],
     kept_columns: NDArray[np.int32],
     kept_values: NDArray[np.float32],
 ) -> int:
-    """Fill the arrays of a CSR matrix with the entries that are kept, scaled, and return how many there are."""
+    """Fill the arrays of a CSR matrix with the entries that are kept, scaled, and return how many there are.
+
+    Only rows that are kept have entries; of ``kept_rows`` without elements, all are.
+    """
     keep = np.empty(columns.size, dtype=np.uint8)
     key_bits, threshold = key[0], key[1]
     for e in range(columns.size):
@@ -46,9 +50,10 @@ def drop_entries(
     kept = 0
     kept_offsets[0] = 0
     for i in range(offsets.size - 1):
-        for e in range(offsets[i], offsets[i + 1]):
-            kept_columns[kept] = columns[e]
-            kept_values[kept] = values[e] * scale
-            kept += keep[e]
+        if kept_rows.size == 0 or kept_rows[i]:
+            for e in range(offsets[i], offsets[i + 1]):
+                kept_columns[kept] = columns[e]
+                kept_values[kept] = values[e] * scale
+                kept += keep[e]
         kept_offsets[i + 1] = kept
     return kept

@@ -1,0 +1,38 @@
+"""DAGNN: a perceptron whose answers every node weighs by their distance, with gates (Liu, Gao and Ji 2020)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from lcgnn.methods.base import setting
+from lcgnn.methods.lc import TwoPhase, register_network
+from lcgnn.networks.dagnn import DAGNN
+
+
+@register_network("dagnn", "DAGNN")
+@dataclass(frozen=True)
+class DAGNNMethod(TwoPhase):
+    """A perceptron of 64 hidden units, ten steps over the edges, and a gate for each."""
+
+    base_epochs: int = setting(500, "Epochs of the first phase.")
+    base_stop_window: int = setting(
+        100, "Stop the first phase when the validation loss exceeds its mean over so many epochs; 0: never."
+    )
+    epochs: int = setting(500, "Epochs of the second phase.")
+    weight_decay: float = setting(5e-3, "L2 penalty on all parameters.", at_least=0)
+    patience: int = setting(100, "The same for the second phase.", at_least=0)
+    hidden: int = setting(64, "Width of the hidden layer.", at_least=1)
+    dropout: float = setting(0.8, "Dropout rate on features and hidden layer.", at_least=0, below=1)
+    steps: int = setting(10, "Steps over the edges (the paper's K).", at_least=1, at_most=1000)
+
+    def network(self, num_features: int, num_classes: int, generator: torch.Generator) -> DAGNN:
+        return DAGNN(
+            num_features,
+            num_classes,
+            hidden=self.hidden,
+            dropout=self.dropout,
+            steps=self.steps,
+            generator=generator,
+        )

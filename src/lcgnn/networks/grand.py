@@ -1,0 +1,118 @@
+"""Graph random neural networks (Feng et al. 2020): random propagation, and predictions that agree."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from lcgnn.compute.kernels.activation import activate
+from lcgnn.compute.kernels.dropout import NO_DROPOUT, derive_key
+from lcgnn.compute.kernels.samples import disagreement
+from lcgnn.compute.placement.base import Kind, Placement
+from lcgnn.compute.sparse import dropped_product
+from lcgnn.networks.network import Network, TrainingOutput, glorot
+from lcgnn.networks.propagation import powers_mean
+
+
+class GRAND(Network):
+    r"""Logits :math:`\mathrm{ReLU}(\bar A X W_0 + b_0)\, W_1 + b_1` with :math:`\bar A` the mean of powers 0..K.
+
+    In training, S times: each node's features are dropped as a whole with probability p (DropNode), then
+    propagated. Every one of the S predictions is trained for the labels, and the extra loss brings them together,
+
+    .. math:: \lambda\, \frac1{SN} \sum_s \sum_i |Z^{(s)}_i - \bar Z'_i|^2,
+
+    :math:`\bar Z'` being their mean, sharpened by a temperature. In prediction the features count 1 - p instead.
+    The features are projected before they are propagated: an epoch propagates ``hidden`` columns S times, and never
+    the features.
+
+    Args:
+        num_features: F.
+        num_classes: C.
+        hidden: Width of the hidden layer.
+        steps: K.
+        samples: S.
+        temperature: Of the sharpened mean; 1 leaves it as it is.
+        agreement_weight: The weight of the extra loss.
+        confidence: The extra loss counts nodes whose mean prediction gives a class at least so many times 1 / C.
+        drop_node: p.
+        dropout: Rate on the hidden layer.
+        input_dropout: Rate on the features.
+        generator: Draws the initial weights.
+    """
+
+    runs_on: ClassVar[frozenset[Kind]] = frozenset({"whole", "on ranks"})
+
+    def __init__(
+        self,
+        num_features: int,
+        num_classes: int,
+        *,
+        hidden: int,
+        steps: int,
+        samples: int,
+        temperature: float,
+        agreement_weight: float,
+        confidence: float,
+        drop_node: float,
+        dropout: float,
+        input_dropout: float,
+        generator: torch.Generator,
+    ) -> None:
+        super().__init__()
+        self.steps = steps
+        self.samples = samples
+        self.temperature = temperature
+        self.agreement_weight = agreement_weight
+        self.confidence = confidence
+        self.drop_node = drop_node
+        self.dropout = dropout
+        self.input_dropout = input_dropout
+        self.weight_0 = glorot(num_features, hidden, generator=generator)
+        self.bias_0 = nn.Parameter(torch.zeros(hidden))
+        self.weight_1 = glorot(hidden, num_classes, generator=generator)
+        self.bias_1 = nn.Parameter(torch.zeros(num_classes))
+
+    def embed(self, graph: Placement) -> Tensor | None:
+        """The projected features, where no dropout on them comes before."""
+        return None if self.input_dropout else dropped_product(graph.features, self.weight_0, NO_DROPOUT)
+
+    def readout(self, graph: Placement, embedding: Tensor | None, key: int | None) -> Tensor:
+        """Logits (N, C); with a key those of one sample."""
+        if key is None:
+            if embedding is None:
+                embedding = dropped_product(graph.features, self.weight_0, NO_DROPOUT)
+            projected = embedding * (1 - self.drop_node)
+        else:
+            kept = graph.dropout(self.drop_node, key, "nodes").mask_like(graph.zeros(1))[:, 0] > 0
+            if embedding is None:
+                dropout = graph.dropout(self.input_dropout, key, "input")
+                projected = dropped_product(graph.features, self.weight_0, dropout, kept)
+            else:
+                projected = embedding * kept[:, None]
+        propagated = powers_mean(graph.adjacency, projected, self.steps)
+        hidden = activate(propagated, self.bias_0, "relu", graph.dropout(self.dropout, key, "hidden"))
+        return hidden @ self.weight_1 + self.bias_1
+
+    def train_pass(self, graph: Placement, embedding: Tensor | None, key: int) -> TrainingOutput:
+        samples = [self.readout(graph, embedding, derive_key(key, sample)) for sample in range(self.samples)]
+        surest = self.confidence / samples[0].shape[1]
+        apart: Tensor = _Disagreement.apply(torch.stack(samples), self.temperature, surest)  # type: ignore[no-untyped-call]
+        share = 1 / self.samples
+        extra_loss = apart * (self.agreement_weight * share / graph.total(graph.num_nodes))
+        return TrainingOutput(samples[0], tuple(samples[1:]), extra_loss, share)
+
+
+class _Disagreement(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, logits: Tensor, temperature: float, surest: float) -> Tensor:
+        loss, gradient = disagreement(logits.detach(), temperature, surest)
+        ctx.save_for_backward(gradient)
+        return logits.new_tensor(loss)
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, None, None]:
+        (gradient,) = ctx.saved_tensors
+        return gradient * grad_output, None, None
