@@ -251,3 +251,11 @@ def test_a_folder_called_like_the_home_folder_s_short_name_is_that_folder(
         assert (here / "~" / form / "seed-0" / f"predictions.{form}").is_file()
         assert found.session.runs[0].graph.checksum == lcgnn.source_of(here / "~").load().graph.checksum
     assert {path.name for path in home.iterdir()} == known
+
+
+def test_a_split_without_a_training_node_is_refused_and_leaves_no_folder(tmp_path: Path) -> None:
+    ring, labels = np.roll(np.eye(6), 1, axis=1), np.array([0, 1, 0, 1, 0, 1])
+    np.savez(tmp_path / "ring.npz", adjacency=ring + ring.T, labels=labels, train_mask=np.zeros(6, dtype=bool))
+    with pytest.raises(DataError, match="at least one training node"):
+        train(tmp_path / "ring.npz", settings=SHORT, out=tmp_path / "run", workers=1)
+    assert not (tmp_path / "run").exists()
