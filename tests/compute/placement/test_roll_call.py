@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from torch.distributed import HashStore, Store
+from torch._C._distributed_c10d import HashStore, Store
 
 from lcgnn.compute.placement import roll_call
 from lcgnn.compute.placement.roll_call import of_this_job

@@ -14,8 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from torch.distributed import Store
-from torch.distributed.distributed_c10d import PrefixStore
+from torch.distributed.distributed_c10d import PrefixStore, Store
 
 from lcgnn.errors import RankError
 from lcgnn.files import process_token
