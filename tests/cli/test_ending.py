@@ -58,7 +58,7 @@ def leave_behind(path: Path, process: int) -> Path:
 
 
 @linux
-@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP], ids=lambda end: end.name)
 def test_workers_end_with_the_command_whatever_ended_it(
     end: signal.Signals, tmp_path: Path, wait_until: Callable[..., Any]
 ) -> None:
