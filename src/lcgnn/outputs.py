@@ -1,8 +1,8 @@
 """Kinds of files that the commands write: nothing that is read, or that somebody else made, is written over.
 
 A file that is there already is replaced only if it is an earlier one of the same kind, which its content tells.
-What version 0.1 drew carries no mark, and could as well be somebody's own picture or page: it is not replaced either,
-which costs a deletion by hand where the opposite would cost a file.
+What version 0.1 drew carries no mark, and could as well be somebody's own picture or page: it is not replaced
+either, which costs a deletion by hand where the opposite would cost a file.
 """
 
 from __future__ import annotations
