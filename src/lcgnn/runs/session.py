@@ -144,6 +144,7 @@ def plan(
     # The method goes along to the workers, which may not know it by its name.
     spec = dataclasses.replace(spec, made=spec.create_method())
     run = Run(spec, loaded)
+    run.split.check(run.graph)
     configuration = _configuration(run)
     folder = folder or _default_folder(configuration)
     processes = workers or available_cores()

@@ -280,7 +280,10 @@ def _expected(content: Any, place: Place) -> Expected:
 def _calibration(content: Any, place: Place) -> Calibration:
     with fields_of(content, place) as fields:
         temperature = fields.read("temperature", positive)
-        return Calibration(temperature, fields.read("error_before", number), fields.read("error_after", number))
+        before, after = fields.read("error_before", number), fields.read("error_after", number)
+        # Summaries of 0.2 have no bound.
+        at_most = fields.find("at_most", number)
+        return Calibration(temperature, before, after, after if at_most is None else at_most)
 
 
 def _majority(content: Any, place: Place) -> Majority:

@@ -15,6 +15,7 @@ from pyarrow import csv as arrow_csv
 from lcgnn.errors import DataError
 from lcgnn.features.table import TableFile, shown
 from lcgnn.features.vectors import spread_vectors
+from lcgnn.files import for_arrow
 from lcgnn.limits import check_memory
 from lcgnn.sources.tables.parquet import read_parquet
 
@@ -143,7 +144,7 @@ def _parsed(
     numbered = [str(number) for number in range(num_columns)]
     try:
         table = arrow_csv.read_csv(
-            path,
+            for_arrow(path),
             read_options=arrow_csv.ReadOptions(
                 column_names=numbered,
                 encoding="utf8" if encoding == "utf-8" else encoding,
