@@ -19,7 +19,7 @@ from lcgnn.runs.model import TrainedModel
 from lcgnn.sources.examples import write_example
 from lcgnn.sources.tables.source import Tables
 
-SHORT = ["--base-epochs", "30", "--epochs", "30", "--folds", "3"]
+SHORT = ["--method", "lc-gcn", "--base-epochs", "30", "--epochs", "30", "--folds", "3"]
 PAGE = Path(__file__).parent.parent / "docs" / "own-graph.md"
 
 
@@ -83,7 +83,7 @@ def test_what_to_expect_is_said_in_numbers_and_words(trained: tuple[Path, dict[s
 
 def test_without_an_estimate_nothing_is_calibrated(trained: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
     folder, summary = trained
-    options = ["--base-epochs", "30", "--epochs", "30", "--no-estimate"]
+    options = ["--method", "lc-gcn", "--base-epochs", "30", "--epochs", "30", "--no-estimate"]
     done = lcgnn("train", str(folder / "cora"), "--json", "--out", str(tmp_path / "run"), *options, folder=folder)
     plain = json.loads(done.stdout)
     assert "expected" not in plain
@@ -177,7 +177,8 @@ def test_the_example_is_the_same_every_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "example", ["init my_graph", "inspect my_graph", "train my_graph", "predict my_run my_graph"]
+    "example",
+    ["init my_graph", "inspect my_graph", "compare my_graph", "train my_graph", "predict my_run my_graph"],
 )
 def test_the_help_of_every_command_has_an_example_with_a_folder(example: str, tmp_path: Path) -> None:
     assert f"Example: lcgnn {example}" in lcgnn(example.split()[0], "--help", folder=tmp_path).stdout

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from lcgnn.graph import Graph, Split
     from lcgnn.methods import create
     from lcgnn.networks.label_consistency import LabelConsistency
+    from lcgnn.runs.compare import compare
     from lcgnn.runs.model import TrainedModel
     from lcgnn.runs.predict import predict
     from lcgnn.runs.train import train
@@ -30,6 +31,7 @@ __all__ = [
     "LabelConsistency",
     "Split",
     "TrainedModel",
+    "compare",
     "create",
     "from_arrays",
     "from_frames",
@@ -49,6 +51,7 @@ _PLACES = {
     "LabelConsistency": "lcgnn.networks.label_consistency",
     "Split": "lcgnn.graph",
     "TrainedModel": "lcgnn.runs.model",
+    "compare": "lcgnn.runs.compare",
     "create": "lcgnn.methods",
     "from_arrays": "lcgnn.sources.in_memory",
     "from_frames": "lcgnn.sources.frames",

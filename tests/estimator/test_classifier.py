@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 
 from lcgnn import Graph, LCGNNClassifier, Split, create
 from lcgnn.errors import ConfigError, InputWarning, LCGNNError
-from lcgnn.estimator.classifier import base_names
+from lcgnn.estimator.bases import base_names
 
 
 @pytest.fixture(scope="module")

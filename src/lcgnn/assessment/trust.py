@@ -108,6 +108,7 @@ class Assessment:
         majority: What always answering the most frequent class would give.
         balanced: The share of held-out labels that were predicted right, every class counting the same, where the
             classes are unequal; None where they are not, and in older files.
+        chosen_among: So many answers were tried on these labels; what is expected allows for that.
     """
 
     folds: int
@@ -119,6 +120,7 @@ class Assessment:
     calibration: Calibration
     majority: Majority
     balanced: float | None = None
+    chosen_among: int = 1
 
     @classmethod
     def of(cls, held_out: HeldOut, *, given: int, of_folds: int) -> Assessment:
@@ -138,6 +140,8 @@ class Assessment:
     def to_json(self, classes: Sequence[ClassCount] = ()) -> dict[str, Any]:
         """Plain data, with the same in words."""
         content = dataclasses.asdict(self)
+        if self.chosen_among == 1:
+            del content["chosen_among"]
         lists = {name: list(content[name]) for name in ("by_class", "untested")}
         return {**content, **lists, "words": list(self.sentences(classes))}
 
@@ -164,10 +168,11 @@ class Assessment:
         folds = (
             f"{self.of_folds}-fold" if self.folds == self.of_folds else f"{self.folds} of {self.of_folds} folds of"
         )
+        allowing = "" if self.chosen_among == 1 else f"allowing for the choice among {self.chosen_among} answers, "
         return (
             f"Of 100 predicted labels about {100 * expected.accuracy:.0f} should be right (between "
             f"{100 * expected.low:.0f} and {100 * expected.high:.0f}; estimated from {which} given labels by "
-            f"{folds} cross-validation, assuming that they are a fair sample of all nodes)."
+            f"{folds} cross-validation, {allowing}assuming that they are a fair sample of all nodes)."
         )
 
     def _balanced_in_words(self) -> str:

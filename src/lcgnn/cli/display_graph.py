@@ -12,9 +12,11 @@ from rich.text import Text
 from lcgnn.cli.display import percent
 
 if TYPE_CHECKING:
+    from lcgnn.assessment.choice import Difference
     from lcgnn.assessment.diagnosis import Agreement, Diagnosis
     from lcgnn.assessment.evaluation import ClassCount
     from lcgnn.assessment.trust import Expected
+    from lcgnn.runs.records import ChoiceRecord
 
 # Rows of a table of classes.
 _MOST_CLASSES = 30
@@ -42,6 +44,38 @@ def _found(expected: Expected | None) -> str:
     if expected is None:
         return "too few labels"
     return f"{100 * expected.accuracy:.0f} ({100 * expected.low:.0f} to {100 * expected.high:.0f})"
+
+
+def tried_table(dataset: str, choice: ChoiceRecord) -> RenderableType:
+    """What was tried on the held-out labels, the most accurate first, each beside that one."""
+    from lcgnn.runs.choice.words import verdict
+
+    table = Table(
+        title=_printable(f"{dataset}, labels held out in {choice.folds} of {choice.of_folds} folds; * is taken"),
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        pad_edge=False,
+    )
+    table.add_column("method", no_wrap=True)
+    for heading in ("right", "% (interval)", "minus the first", "", "seconds"):
+        table.add_column(heading, justify="right" if heading else "left", no_wrap=True)
+    for item in choice.tried:
+        mark = " *" if item.name == choice.taken else ""
+        table.add_row(
+            Text(f"{item.name}{mark}", "bold" if mark else ""),
+            f"{item.right:,} of {item.labels:,}",
+            f"{100 * item.accuracy:.0f} ({100 * item.low:.0f} to {100 * item.high:.0f})",
+            "" if item.behind_best is None else _difference(item.behind_best),
+            verdict(item, choice),
+            f"{item.seconds:.1f}",
+        )
+    return table
+
+
+def _difference(difference: Difference) -> str:
+    low, high = 100 * difference.low, 100 * difference.high
+    return f"{100 * difference.mean:+.0f} ({low:+.0f} to {high:+.0f})"
 
 
 def diagnosis_view(name: str, diagnosis: Diagnosis) -> RenderableType:

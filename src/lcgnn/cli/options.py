@@ -23,7 +23,19 @@ Graph = Annotated[
         "file with arrays."
     ),
 ]
-Method = Annotated[str, typer.Option("--method", "-m", help="How to classify: 'lcgnn methods' lists them.")]
+Method = Annotated[
+    str | None,
+    typer.Option(
+        "--method",
+        "-m",
+        help="How to classify: 'lcgnn methods' lists them; 'auto' tries several on labels that are held out in "
+        "turn and takes one. [default: auto; on a benchmark or in parts lc-gcn]",
+    ),
+]
+Budget = Annotated[
+    str,
+    typer.Option(help="How long methods may be tried before one is taken: 90s, 2m, 1h, ... What is done is kept."),
+]
 Seeds = Annotated[int, typer.Option("--seeds", "-n", help="Train from so many different initialisations.")]
 LabelsPerClass = Annotated[
     int | None,

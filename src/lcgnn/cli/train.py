@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def train(
     dataset: options.Graph,
     columns: Any,
-    method: options.Method = "lc-gcn",
+    method: options.Method = None,
     seeds: options.Seeds = 1,
     labels_per_class: options.LabelsPerClass = None,
     labels: options.Labels = None,
@@ -27,6 +27,7 @@ def train(
     validation: options.Validation = None,
     estimate: options.Estimate = True,
     folds: options.Folds = None,
+    budget: options.Budget = "10m",
     consistency_weight: options.ConsistencyWeight = None,
     base_epochs: options.BaseEpochs = None,
     epochs: options.Epochs = None,
@@ -41,9 +42,12 @@ def train(
 ) -> None:
     """Train a method: on a benchmark beside the paper's results, on your own tables to label every node.
 
+    On your own tables several methods are tried on labels that are held out in turn, and one is taken, unless you
+    name it.
+
     A run that was stopped continues when the same command is given again; seeds that are done are not repeated.
 
-    Example: lcgnn train my_graph/ --label-column topic
+    Example: lcgnn train my_graph/ --label-column topic --budget 2m
 
     Example: lcgnn train citeseer --method lc-gcn --labels-per-class 5 --seeds 10
     """
@@ -65,6 +69,7 @@ def train(
         columns=columns,
         estimate=estimate,
         folds=folds,
+        budget=budget,
         device=device,
         workers=workers,
         parts=parts,
@@ -80,9 +85,11 @@ def train(
 
 def _show(training: Training) -> None:
     from lcgnn.cli.display import communication_table, out, summary_table
-    from lcgnn.cli.display_graph import answers_table
+    from lcgnn.cli.display_graph import answers_table, tried_table
 
     summary, communication = training.summary, training.summary.communication
+    if summary.choice is not None and not summary.choice.guard:
+        out.print(tried_table(summary.dataset, summary.choice))
     if training.session.source.benchmark is None and summary.answers is not None:
         expected = None if summary.expected is None else summary.expected.by_class
         out.print(answers_table(summary.dataset, summary.method, summary.answers.classes, expected))

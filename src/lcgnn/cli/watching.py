@@ -33,6 +33,9 @@ class TerminalWatcher(Watcher):
     def notes(self, notes: Sequence[str]) -> None:
         print_notes(notes)
 
+    def says(self, sentence: str) -> None:
+        print_notes([sentence])
+
     @contextmanager
     def working(self, board: Board, labels: Sequence[str], what: str) -> Iterator[None]:
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -18,18 +17,20 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from lcgnn.assessment.calibration import at_temperature
 from lcgnn.assessment.evaluation import class_counts
-from lcgnn.assessment.trust import Assessment
 from lcgnn.csr import checked_sparse
-from lcgnn.errors import ConfigError, InputError, InputWarning, OutputError
+from lcgnn.errors import InputError, InputWarning, OutputError
+from lcgnn.estimator.bases import candidates, method_of
 from lcgnn.estimator.storage import Fitted, load_fitted, save_fitted
 from lcgnn.features.encoding import Encoding
 from lcgnn.features.scaling import Scaling, ScalingKind, checksum
 from lcgnn.graph import UNLABELLED, Features, Graph, Split
-from lcgnn.methods import Context, Method, create, entries, module_method
-from lcgnn.methods.checks import check_settings
+from lcgnn.methods import Context, Method
 from lcgnn.methods.lc import TwoPhase
 from lcgnn.networks.module import ModuleFactory
-from lcgnn.runs.cross_validation import cross_validated
+from lcgnn.runs.choice.candidates import AUTO, BUDGET, seconds_of
+from lcgnn.runs.choice.contest import contest_in_memory
+from lcgnn.runs.choice.verdict import Choice
+from lcgnn.runs.choice.words import choice_in_words
 from lcgnn.runs.model import TrainedModel
 from lcgnn.sources.frames import is_frame, row_names, table_of
 from lcgnn.sources.in_memory import all_labels, class_labels, graph_of, has_label, odd_names
@@ -50,10 +51,11 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     rows that are similar: ``fit(X, y, adjacency=sklearn.neighbors.kneighbors_graph(X, 10))``.
 
     Args:
-        base: The network: "gcn", "gat", "sgc", "appnp", "gcnii", "dagnn", "mlp", "cheby", "monet", or one that was
-            registered; or a function of the number of features and of classes that makes a torch module, such as
-            one of PyTorch Geometric's (see ``lcgnn.methods.module_method``); or a method with a network, whose
-            settings hold where no others are given here.
+        base: The network: "gcn", "appnp", "grand", "gat", "mlp", ..., or one that was registered; or "auto", which
+            tries several kinds of methods on labels that are held out in turn, and takes one; or a function
+            of the number of features and of classes that makes a torch module, such as one of PyTorch Geometric's
+            (see ``lcgnn.methods.module_method``); or a method with a network, whose settings hold where no others
+            are given here.
         label_consistency: Whether to train it on with label consistency (LC-GNN), or leave it alone.
         consistency_weight: Weight of the regularisation loss (the paper's lambda). For this and the next six, None
             takes the base's own.
@@ -72,7 +74,8 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         estimate: Whether to estimate from the given labels how many predictions are right (``expected_``), and to
             calibrate the probabilities by that; a number says in how many parts the labels are divided, True takes
             what makes sense, mostly ten. A further model is trained for each, so that fit takes so many times
-            longer.
+            longer. With the base "auto" that is done anyway.
+        budget: How long "auto" may try: seconds, or a text such as "2m".
         device: "cpu", "cuda", ... or "auto".
         random_state: Seed of everything random; None for another result every time.
 
@@ -103,6 +106,7 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scaling: ScalingKind = "auto",
         validation_fraction: float = 0.0,
         estimate: bool | int = False,
+        budget: str | float = BUDGET,
         device: str = "auto",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -119,6 +123,7 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.scaling = scaling
         self.validation_fraction = validation_fraction
         self.estimate = estimate
+        self.budget = budget
         self.device = device
         self.random_state = random_state
 
@@ -140,11 +145,13 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_classification_targets(classes[labels[labels != UNLABELLED]])
         graph, told = _graph(features, adjacency, labels, classes, row_names(X))
         seed = _seed(self.random_state)
-        name, method = self._method()
+        methods = self._methods(graph)
         split = all_labels(graph)
         if self.validation_fraction:
             split = with_validation(graph, split, self.validation_fraction, seed)
-        expected = self._expected(method, graph, split, seed)
+        choice = self._choice(methods, graph, split, seed)
+        name, method = next(iter(methods.items())) if choice is None else (choice.name, choice.method)
+        expected = None if choice is None else choice.assessment
         temperature = 1.0 if expected is None else expected.calibration.temperature
         fit = method.fit(graph, split, seed, Context(self.device))
         counts = class_counts(fit.label_distribution, graph, split.train)
@@ -159,6 +166,7 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 *notes,
                 *(f"y: {odd}" for odd in odd_names(classes)),
                 *told,
+                *_told(choice),
                 *(() if expected is None else expected.sentences(counts)),
             ),
             expected=expected,
@@ -184,7 +192,7 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         features = self._features(X)
         fitted = self._fitted
-        if adjacency is None and fitted.rows is not None:
+        if (adjacency is None or not fitted.model.method.inductive) and fitted.rows is not None:
             if checksum(features) == fitted.rows:
                 return fitted.label_distributions.copy()
             raise InputError(
@@ -243,32 +251,26 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = np.array(fitted.column_names, dtype=object)
         return self
 
-    def _expected(self, method: Method, graph: Graph, split: Split, seed: int) -> Assessment | None:
-        """How far to trust the predictions, if that is to be estimated."""
-        if not self.estimate:
+    def _choice(self, methods: Mapping[str, Method], graph: Graph, split: Split, seed: int) -> Choice | None:
+        """Which method to take and how far to trust it, if there are several or that is to be estimated."""
+        if not self.estimate and len(methods) == 1:
             return None
-        asked = None if self.estimate is True else int(self.estimate)
-        found = cross_validated(method, graph, split, seed, asked=asked, device=self.device)
-        if found is None:
+        asked = None if self.estimate is True or not self.estimate else int(self.estimate)
+        budget = seconds_of(self.budget)
+        found = contest_in_memory(methods, graph, split, seed, asked=asked, budget=budget, device=self.device)
+        if found is None and self.estimate:
             raise InputError("y: no class has two labels, so none can be held out. Fit with estimate=False.")
         return found
 
-    def _method(self) -> tuple[str, Method]:
-        """The method that the parameters describe, and its name."""
+    def _methods(self, graph: Graph) -> dict[str, Method]:
+        """The methods that the parameters describe, by name, the favoured one first."""
         given = {name: getattr(self, name) for name in _SETTINGS if getattr(self, name) is not None}
         keeps_last = {} if self.validation_fraction else {"selection": "last"}
         settings = {**keeps_last, **given, **(self.settings or {})}
-        if isinstance(self.base, str):
-            if self.base not in base_names():
-                raise ConfigError(f"base is {self.base!r}; it can be {', '.join(base_names())}.")
-            name = f"lc-{self.base}" if self.label_consistency else self.base
-            return name, create(name, **settings)
-        name = "lc-module" if self.label_consistency else "module"
-        settings["aggregation"] = "consistency" if self.label_consistency else None
-        if not isinstance(self.base, TwoPhase):
-            return name, module_method(self.base, name=name, **settings)
-        check_settings("base", type(self.base), settings)
-        return name, dataclasses.replace(self.base, **settings)
+        if self.base == AUTO:
+            return candidates(settings, graph, label_consistency=self.label_consistency)
+        name, method = method_of(self.base, settings, label_consistency=self.label_consistency)
+        return {name: method}
 
     def _fit_features(self, X: Any) -> tuple[Features, Encoding | Scaling, list[str]]:
         """The features of rows to train on, how they were made, and what there is to say of the columns."""
@@ -302,12 +304,6 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return csr_array(matrix) if issparse(matrix) else matrix
 
 
-def base_names() -> list[str]:
-    """The networks that label consistency can be put around."""
-    names = [item.name for item in entries() if issubclass(item.method, TwoPhase)]
-    return [name for name in names if f"lc-{name}" in names]
-
-
 def _graph(
     features: Features, adjacency: Any, labels: NDArray[np.int64], classes: NDArray[Any], rows: list[Any] | None
 ) -> tuple[Graph, tuple[str, ...]]:
@@ -316,6 +312,11 @@ def _graph(
     _warn(links.notes)
     names = [str(name) for name in classes]
     return graph_of("graph", links, labels, names, features), links.notes
+
+
+def _told(choice: Choice | None) -> list[str]:
+    """What was taken and why, where there was a choice."""
+    return [] if choice is None or len(choice.record.tried) == 1 else choice_in_words(choice.record)
 
 
 def _warn(notes: Iterable[str]) -> None:

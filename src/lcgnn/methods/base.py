@@ -180,6 +180,11 @@ class Entry:
     family: str
 
 
+# In the place of a benchmark's name: any graph of the user's own.
+OWN_GRAPH = "own-graph"
+# The section of ``defaults.toml`` that holds for every method with label consistency.
+_LABEL_CONSISTENCY = "label-consistency"
+
 _REGISTRY: dict[str, Entry] = {}
 
 MethodClass = TypeVar("MethodClass", bound=type[Method])
@@ -234,12 +239,31 @@ def name_of(method: Method) -> str:
 
 
 def create(name: str, dataset: str | None = None, **settings: Any) -> Method:
-    """The method of that name: the dataset's defaults, over them its preset, over both the given settings."""
+    """The method of that name: the dataset's defaults, over them its preset, over both the given settings.
+
+    Without a dataset this is the paper's form; for ``OWN_GRAPH`` it is what a graph of the user's own gets.
+    """
     found = entry(name)
     defaults = dataset_defaults().get(found.family, {}).get((dataset or "").lower(), {})
     chosen = {**defaults, **found.preset, **settings}
+    if dataset == OWN_GRAPH:
+        chosen = {**own_graph_settings(found.method, chosen), **chosen}
     check_settings(name, found.method, chosen)
     return found.method(**chosen)
+
+
+def own_graph_settings(method: type[Method], chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """What departs from the paper's form on a graph of the user's own; nothing without label consistency.
+
+    Args:
+        method: The class.
+        chosen: The settings that are chosen already, of which ``aggregation`` says what the second phase is.
+    """
+    known = settings_of(method)
+    if "aggregation" not in known or chosen.get("aggregation", known["aggregation"].default) != "consistency":
+        return {}
+    section = dataset_defaults()[_LABEL_CONSISTENCY][OWN_GRAPH]
+    return {key: value for key, value in section.items() if key in known}
 
 
 def recorded(name: str, settings: Mapping[str, Any]) -> Method:

@@ -190,6 +190,10 @@ class TwoPhase(Method):
             decays=self.decays(),
         )
 
+    def alone(self) -> TwoPhase:
+        """The base without a second phase: what the first stage of a fit is the answer of."""
+        return replace(self, aggregation=None, guard=False, cross_entropy_weight=0.0)
+
     def second_phase(self) -> Phase | None:
         """The second phase, if there is one."""
         if self.aggregation is None:

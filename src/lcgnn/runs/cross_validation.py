@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from lcgnn.assessment.calibration import HeldOut
@@ -16,9 +17,10 @@ from lcgnn.assessment.trust import Assessment
 from lcgnn.errors import ConfigError, OutputError
 from lcgnn.files import read_json, write_json
 from lcgnn.graph import Graph, Split
-from lcgnn.methods import Context, Method
+from lcgnn.methods import Context, Fit
 from lcgnn.runs.board import Board
 from lcgnn.runs.records import FoldRecord
+from lcgnn.runs.records.fold import EarlierStage, Probabilities
 from lcgnn.runs.run import ProgressCallback, Run
 from lcgnn.runs.runner import run_jobs
 from lcgnn.sources.splits import folds
@@ -68,56 +70,113 @@ class CrossValidation:
     device: str
     workers: int
 
+    def job(self, number: int) -> FoldJob:
+        """One of the folds, to be carried out."""
+        return FoldJob(self.folder, self.device, FoldRun(self.run.spec, self.run.loaded, number, self.count))
+
     def results(self, board: Board) -> Iterator[tuple[int, FoldRecord]]:
         """Carry out the folds and yield (position, result) as they finish; what is done already comes at once."""
-        jobs = [FoldRun(self.run.spec, self.run.loaded, number, self.count) for number in range(self.used)]
-        carry_out = partial(_carry_out, self.folder, self.device)
-        # No process is started for what is done.
-        workers = min(self.workers, sum(_finished(self.folder, job) is None for job in jobs))
-        yield from run_jobs(carry_out, jobs, board, workers=workers)
+        yield from carry_out_folds([self.job(number) for number in range(self.used)], board, self.workers)
 
     def assess(self, results: Sequence[FoldRecord]) -> Assessment:
         """What the results of all folds say."""
-        results = sorted(results, key=lambda result: result.fold)
-        nodes = [np.array(result.nodes, dtype=np.int64) for result in results]
-        held_out = HeldOut(
-            labels=self.run.graph.labels[np.concatenate(nodes)],
-            distribution=np.concatenate([np.array(result.probabilities, np.float32) for result in results]),
-            fold=np.repeat([result.fold for result in results], [part.size for part in nodes]),
-        )
+        held_out = held_out_by(results, self.run.graph.labels)
         return Assessment.of(held_out, given=self.run.split.train.size, of_folds=self.count)
 
 
-def cross_validated(
-    method: Method, graph: Graph, split: Split, seed: int, *, asked: int | None = None, device: str = "auto"
-) -> Assessment | None:
-    """How far to trust a fit of the method, by fits without some of the labels, one after the other.
+@dataclass(frozen=True, eq=False)
+class FoldJob:
+    """A fold with the folder that its result is kept in, and what to compute on."""
+
+    folder: Path
+    device: str
+    run: FoldRun
+
+    @property
+    def path(self) -> Path:
+        """Of the result."""
+        return self.folder / f"fold-{self.run.number + 1}.json"
+
+    def finished(self) -> FoldRecord | None:
+        """What the fold left behind when it was done, if that can be what it predicts for its labels."""
+        try:
+            record = FoldRecord.from_json(read_json(self.path), str(self.path))
+        except OutputError:
+            return None
+        run = self.run
+        is_own = (record.run, record.fold, record.nodes) == (
+            run.identity,
+            run.number,
+            tuple(run.split.test.tolist()),
+        )
+        return record if is_own and _are_distributions(record, run.graph.num_classes) else None
+
+
+def carry_out_folds(jobs: Sequence[FoldJob], board: Board, workers: int) -> Iterator[tuple[int, FoldRecord]]:
+    """Yield (position, result) of folds as they finish; what is done already comes at once."""
+    # No process is started for what is done.
+    workers = min(workers, sum(job.finished() is None for job in jobs))
+    yield from run_jobs(_carry_out, jobs, board, workers=workers)
+
+
+def held_out_by(results: Sequence[FoldRecord], labels: NDArray[np.int64], stage: int = -1) -> HeldOut:
+    """The labels of all folds beside what a stage predicted for them, in the order of the folds.
 
     Args:
-        method: As it is fitted to all labels.
+        results: Of the folds, in any order.
+        labels: (N,) of the graph.
+        stage: Which of the stages: -1 for the last, 0 for the first of several.
+    """
+    results = sorted(results, key=lambda result: result.fold)
+    nodes = [np.array(result.nodes, dtype=np.int64) for result in results]
+    found = [result.stages[stage] for result in results]
+    return HeldOut(
+        labels=labels[np.concatenate(nodes)],
+        distribution=np.concatenate([np.array(part, np.float32) for part in found]),
+        fold=np.repeat([result.fold for result in results], [part.size for part in nodes]),
+    )
+
+
+def fold_record(identity: str, number: int, nodes: NDArray[np.int64], fit: Fit) -> FoldRecord:
+    """What a fit without some labels predicts for these, in every stage."""
+    *earlier, last = (_rows(stage.label_distribution[nodes]) for stage in fit.stages)
+    return FoldRecord(
+        run=identity,
+        fold=number,
+        nodes=tuple(nodes.tolist()),
+        probabilities=last,
+        seconds=round(fit.seconds, 3),
+        earlier=tuple(EarlierStage(stage.name, rows) for stage, rows in zip(fit.stages, earlier, strict=False)),
+    )
+
+
+def _are_distributions(record: FoldRecord, num_classes: int) -> bool:
+    return all(
+        len(row) == num_classes and min(row) >= 0 and abs(sum(row) - 1) < _ROUNDING
+        for stage in record.stages
+        for row in stage
+    )
+
+
+def _rows(distribution: NDArray[np.float32]) -> Probabilities:
+    return tuple(tuple(row) for row in distribution.tolist())
+
+
+def division(graph: Graph, split: Split, asked: int | None) -> tuple[int, int]:
+    """Into how many folds the training labels are divided, and how many of them are held out in turn.
+
+    Args:
         graph: The graph.
         split: Its training labels are divided.
-        seed: Of every fit.
         asked: How many folds; None for as many as make sense.
-        device: What to compute on.
 
     Returns:
-        None where no class has two labels, so that none can be held out.
+        (0, 0) where no class has two labels, or where the graph is so large that it has to be asked for.
     """
-    _check_asked(asked)
-    largest = _most_labels(graph, split)
-    if largest < 2:
-        return None
-    # Who calls this has asked for it, however large the graph is.
-    count = min(asked or _sensible_folds(graph) or _FOLDS_BY_SIZE[-1][1], largest)
-    parts = folds(graph, split, count)[: count if asked else _enough_folds(count, split)]
-    found = [method.fit(graph, part, seed, Context(device)).label_distribution[part.test] for part in parts]
-    held_out = HeldOut(
-        labels=graph.labels[np.concatenate([part.test for part in parts])],
-        distribution=np.concatenate(found),
-        fold=np.repeat(np.arange(len(parts)), [part.test.size for part in parts]),
-    )
-    return Assessment.of(held_out, given=split.train.size, of_folds=count)
+    check_asked(asked)
+    largest = most_labels(graph, split)
+    count = min(_sensible_folds(graph) if asked is None else asked, largest) if largest > 1 else 0
+    return count, count if asked else _enough_folds(count, split)
 
 
 def plan_cross_validation(
@@ -132,38 +191,40 @@ def plan_cross_validation(
         device: What to compute on.
         workers: How many processes at most.
     """
-    _check_asked(asked)
-    graph, split = run.graph, run.split
-    if asked == 0 or (asked is None and split.test.size):
+    check_asked(asked)
+    if asked == 0 or (asked is None and run.split.test.size):
         return None, []
-    largest = _most_labels(graph, split)
-    if largest < 2:
-        return None, ["Expected accuracy is not estimated: no class has two labels, so none can be held out."]
-    count = min(asked or _sensible_folds(graph), largest)
+    count, used = division(run.graph, run.split, asked)
     if not count:
-        return None, [
-            "Expected accuracy is not estimated on a graph of this size unless you ask for it, because a further "
-            "model is trained for each part of the labels that is held out: --folds 5"
-        ]
-    used = count if asked else _enough_folds(count, split)
+        return None, [f"Expected accuracy is not estimated{why_not_divided(run.graph, run.split)}"]
     return CrossValidation(run, count, used, folder, device, workers), []
 
 
-def _check_asked(asked: int | None) -> None:
+def why_not_divided(graph: Graph, split: Split) -> str:
+    """Why there are no folds, after what there is not for want of them."""
+    if most_labels(graph, split) < 2:
+        return ": no class has two labels, so none can be held out."
+    return (
+        " on a graph of this size unless you ask for it, because a further model is trained for each part of the "
+        "labels that is held out: --folds 5"
+    )
+
+
+def check_asked(asked: int | None) -> None:
     if asked is not None and (asked < 0 or asked == 1):
         raise ConfigError(
             f"The number of folds cannot be {asked}. Ask for 2 or more, or for 0 to estimate nothing."
         )
 
 
-def _most_labels(graph: Graph, split: Split) -> int:
+def most_labels(graph: Graph, split: Split) -> int:
     """Of a class, among the training labels."""
     return int(np.bincount(graph.labels[split.train], minlength=graph.num_classes).max())
 
 
 def _enough_folds(count: int, split: Split) -> int:
     """How many of the folds hold enough labels."""
-    return min(count, math.ceil(count * _ENOUGH_LABELS / split.train.size))
+    return min(count, math.ceil(count * _ENOUGH_LABELS / max(split.train.size, 1)))
 
 
 def _sensible_folds(graph: Graph) -> int:
@@ -173,43 +234,15 @@ def _sensible_folds(graph: Graph) -> int:
     return next((count for limit, count in _FOLDS_BY_SIZE if size <= limit), 0)
 
 
-def _carry_out(folder: Path, device: str, run: FoldRun, progress: ProgressCallback) -> FoldRecord:
+def _carry_out(job: FoldJob, progress: ProgressCallback) -> FoldRecord:
     """Train a fold's model and write down what it predicts for the held-out labels."""
-    finished = _finished(folder, run)
+    finished = job.finished()
     if finished:
         return finished
-    path = _path(folder, run)
-    checkpoint = run.checkpoint(path.with_suffix(".safetensors"))
-    fit = run.fit(Context(device, checkpoint, progress=progress))
-    held_out = run.split.test
-    result = FoldRecord(
-        run=run.identity,
-        fold=run.number,
-        nodes=tuple(held_out.tolist()),
-        probabilities=tuple(tuple(row) for row in fit.label_distribution[held_out].tolist()),
-        seconds=round(fit.seconds, 3),
-    )
-    write_json(path, result.to_json())
+    run = job.run
+    checkpoint = run.checkpoint(job.path.with_suffix(".safetensors"))
+    fit = run.fit(Context(job.device, checkpoint, progress=progress))
+    result = fold_record(run.identity, run.number, run.split.test, fit)
+    write_json(job.path, result.to_json())
     checkpoint.delete()
     return result
-
-
-def _path(folder: Path, run: FoldRun) -> Path:
-    return folder / f"fold-{run.number + 1}.json"
-
-
-def _finished(folder: Path, run: FoldRun) -> FoldRecord | None:
-    """What a fold left behind when it was done, if that can be what it predicts for its labels."""
-    path = _path(folder, run)
-    try:
-        record = FoldRecord.from_json(read_json(path), str(path))
-    except OutputError:
-        return None
-    is_own = (record.run, record.fold, record.nodes) == (run.identity, run.number, tuple(run.split.test.tolist()))
-    return record if is_own and _are_distributions(record, run.graph.num_classes) else None
-
-
-def _are_distributions(record: FoldRecord, num_classes: int) -> bool:
-    return all(
-        len(row) == num_classes and min(row) >= 0 and abs(sum(row) - 1) < _ROUNDING for row in record.probabilities
-    )

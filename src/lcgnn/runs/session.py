@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ import numpy as np
 from lcgnn import __version__
 from lcgnn.claims import claimed
 from lcgnn.compute.device import resolve_device
-from lcgnn.errors import ConfigError, OutputError
+from lcgnn.errors import ConfigError, DataError, OutputError
 from lcgnn.files import check_names, read_json, remove_leftovers, write_json
 from lcgnn.graph import Split
 from lcgnn.limits import check_memory
@@ -24,7 +24,10 @@ from lcgnn.methods.base import name_of, settings_of
 from lcgnn.methods.placements import check_placement
 from lcgnn.methods.sizes import check_size
 from lcgnn.runs.board import Board
-from lcgnn.runs.cross_validation import CrossValidation, plan_cross_validation
+from lcgnn.runs.choice.candidates import AUTO, candidates_for
+from lcgnn.runs.choice.contest import Contest
+from lcgnn.runs.choice.planning import plan_contest, shared_settings
+from lcgnn.runs.cross_validation import plan_cross_validation
 from lcgnn.runs.records import Configuration, Record, UsedSplit
 from lcgnn.runs.run import Manner, ProgressCallback, Run, execute
 from lcgnn.runs.runner import available_cores, run_jobs
@@ -51,7 +54,8 @@ class Session:
         manner: How the runs are carried out.
         workers: How many processes.
         notes: What there is to say of the graph and its labels.
-        cross_validation: What tells how far to trust the predictions; None where nothing is estimated.
+        contest: What tells which of several methods to take, and how far to trust the predictions; None where
+            nothing is tried or estimated.
     """
 
     configuration: Configuration
@@ -60,7 +64,7 @@ class Session:
     manner: Manner
     workers: int
     notes: tuple[str, ...] = ()
-    cross_validation: CrossValidation | None = None
+    contest: Contest | None = None
 
     @property
     def source(self) -> Source:
@@ -89,6 +93,10 @@ class Session:
         own = self.source.benchmark is None
         return own and not self.loaded.made_of_edges and self.runs[0].method.inductive
 
+    def settled(self, run: Run) -> Session:
+        """The session of the method that was taken, in the same folder."""
+        return dataclasses.replace(self, configuration=_configuration(run), runs=_by_seed(run, len(self.runs)))
+
     def results(self, board: Board, temperature: float = 1.0) -> Iterator[tuple[int, Record]]:
         """Carry out the runs and yield (position, record) as they finish; what is done already comes at once.
 
@@ -103,7 +111,7 @@ class Session:
 def plan(
     source: Source,
     loaded: Loaded,
-    method: str | Method,
+    method: str | Method | Sequence[str],
     *,
     seeds: int = 1,
     split: SplitSpec | None = None,
@@ -113,54 +121,110 @@ def plan(
     manner: Manner | None = None,
     workers: int | None = None,
     folds: int | None = 0,
+    budget: float | None = None,
 ) -> Session:
     """Check everything that can be checked before the work starts, and prepare the folder.
 
     Args:
         source: Where the graph comes from.
         loaded: The graph.
-        method: A method's name, or a method.
+        method: A method's name, or a method; "auto", or the names of several, to choose among them.
         seeds: Runs from the seeds 0, 1, ..., seeds - 1.
         split: Which labels may be used; the public split by default.
         validation: Share of the training labels to hold out for validation; None for a tenth if there are many.
-        settings: Of the method, where they differ from its defaults.
+        settings: Of the method, where they differ from its defaults; of several, each takes those that it has.
         folder: Where to write; by default ``runs/`` and a name made of all of the above but the seeds.
         manner: How the runs are carried out.
         workers: Processes; by default as many as there are cores, or seeds.
         folds: Of the cross-validation that estimates accuracy; 0 for none, None for as many as make sense.
+        budget: Seconds that the choice may take; None for as long as it takes.
     """
     manner = manner or Manner()
     _check_numbers(seeds, workers, manner)
     check_seeds(seeds)
-    spec = specified(source, method, settings or {}, split or SplitSpec())
     resolve_device(manner.device)
-    _check_parts(manner.parts, spec.create_method(), folds, loaded)
-    _check_size(spec.create_method(), loaded, manner)
+    runs = _settled(source, loaded, method, settings or {}, split or SplitSpec(), validation, manner, folds)
+    several = not isinstance(method, Method) and (not isinstance(method, str) or method == AUTO)
+    configuration = _configuration_of_several(runs) if several else _configuration(runs[0])
+    folder = folder or _default_folder(configuration)
+    processes = workers or available_cores()
+    planned = plan_contest if several else _estimate
+    contest, reasons = planned(
+        runs, folds if manner.parts == 1 else 0, folder / "folds", manner.device, processes, budget
+    )
+    _prepare(folder, configuration)
+    run = runs[0]
+    return Session(
+        configuration=configuration if not several else _configuration(run),
+        runs=_by_seed(run, seeds),
+        folder=folder,
+        manner=manner,
+        workers=min(processes, seeds),
+        notes=(*loaded.notes, *_told(run.split, run.spec.split.validation), *reasons),
+        contest=contest,
+    )
+
+
+def _settled(
+    source: Source,
+    loaded: Loaded,
+    method: str | Method | Sequence[str],
+    settings: Mapping[str, Any],
+    split: SplitSpec,
+    validation: float | None,
+    manner: Manner,
+    folds: int | None,
+) -> tuple[Run, ...]:
+    """The first run of the method, or of each candidate: all with the same labels, the favoured one first."""
+    if isinstance(method, Method) or (isinstance(method, str) and method != AUTO):
+        specs = [specified(source, method, settings, split)]
+    else:
+        names = candidates_for(loaded) if isinstance(method, str) else tuple(method)
+        specs = [RunSpec(source, name, 0, of_one, split) for name, of_one in shared_settings(names, settings)]
+    specs = _that_fit(specs, loaded, manner, folds)
     if validation is None:
-        validation = spec.split.validation or _sensible_validation(Run(spec, loaded))
+        validation = split.validation or max(_sensible_validation(Run(spec, loaded)) for spec in specs)
+    return tuple(_with_labels(spec, loaded, validation) for spec in specs)
+
+
+def _that_fit(specs: list[RunSpec], loaded: Loaded, manner: Manner, folds: int | None) -> list[RunSpec]:
+    """The runs whose methods fit into memory; what is wrong with the first if none does."""
+    found, errors = [], []
+    for spec in specs:
+        method = spec.create_method()
+        _check_parts(manner.parts, method, folds, loaded)
+        try:
+            _check_size(method, loaded, manner)
+            found.append(spec)
+        except DataError as error:
+            errors.append(error)
+    if not found:
+        raise errors[0]
+    return found
+
+
+def _with_labels(spec: RunSpec, loaded: Loaded, validation: float) -> Run:
+    """The run with so large a share of its labels for validation, and a method that makes do with it."""
     spec = dataclasses.replace(spec, split=dataclasses.replace(spec.split, validation=validation))
     if not Run(spec, loaded).split.validation.size:
         spec = _without_validation(spec)
     # The method goes along to the workers, which may not know it by its name.
-    spec = dataclasses.replace(spec, made=spec.create_method())
-    run = Run(spec, loaded)
+    run = Run(dataclasses.replace(spec, made=spec.create_method()), loaded)
     run.split.check(run.graph)
-    configuration = _configuration(run)
-    folder = folder or _default_folder(configuration)
-    processes = workers or available_cores()
-    cross_validation, reasons = plan_cross_validation(
-        run, folds if manner.parts == 1 else 0, folder / "folds", manner.device, processes
-    )
-    _prepare(folder, configuration)
-    return Session(
-        configuration=configuration,
-        runs=tuple(Run(dataclasses.replace(spec, seed=seed), loaded) for seed in range(seeds)),
-        folder=folder,
-        manner=manner,
-        workers=min(processes, seeds),
-        notes=(*loaded.notes, *_told(run.split, validation), *reasons),
-        cross_validation=cross_validation,
-    )
+    return run
+
+
+def _estimate(
+    runs: Sequence[Run], asked: int | None, folder: Path, device: str, workers: int, budget: float | None
+) -> tuple[Contest | None, list[str]]:
+    """The cross-validation of a single method."""
+    del budget  # How long it takes is the user's choice of the folds.
+    found, reasons = plan_cross_validation(runs[0], asked, folder, device, workers)
+    return (None if found is None else Contest((found,))), reasons
+
+
+def _by_seed(run: Run, seeds: int) -> tuple[Run, ...]:
+    return tuple(Run(dataclasses.replace(run.spec, seed=seed), run.loaded) for seed in range(seeds))
 
 
 def specified(source: Source, method: str | Method, settings: Mapping[str, Any], split: SplitSpec) -> RunSpec:
@@ -213,6 +277,12 @@ def _configuration(run: Run) -> Configuration:
         settings=run.method.plain_settings(),
         split=UsedSplit(run.spec.split, run.split.name, run.split.checksum),
     )
+
+
+def _configuration_of_several(runs: Sequence[Run]) -> Configuration:
+    """What a folder is about in which several methods are tried."""
+    settings = {run.spec.method: run.method.plain_settings() for run in runs}
+    return dataclasses.replace(_configuration(runs[0]), method=AUTO, settings=settings)
 
 
 def _sensible_validation(run: Run) -> float:

@@ -12,6 +12,7 @@ from typing import Any, Literal, cast, get_args
 from lcgnn.errors import ConfigError
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Method, create, entry, is_registered
+from lcgnn.methods.base import OWN_GRAPH
 from lcgnn.runs.fields import Fields, Place, fields_of, nullable, one_of, share, whole
 from lcgnn.sources.source import Source
 from lcgnn.sources.splits import first_per_class, handful, random_split, with_validation
@@ -140,8 +141,8 @@ class RunSpec:
         return entry(self.method).family if is_registered(self.method) else self.method.removeprefix("lc-")
 
     def create_method(self) -> Method:
-        """The method, with a benchmark's own settings where it has some."""
-        return self.made or create(self.method, self.source.benchmark, **self.settings)
+        """The method, with a benchmark's own settings where it has some, or those of graphs of the user's own."""
+        return self.made or create(self.method, self.source.benchmark or OWN_GRAPH, **self.settings)
 
 
 def fingerprint(content: Mapping[str, Any]) -> str:

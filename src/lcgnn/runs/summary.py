@@ -9,7 +9,8 @@ from pathlib import Path
 
 from lcgnn.assessment.evaluation import ClassCount, PairedDifference
 from lcgnn.assessment.evaluation import Summary as OverSeeds
-from lcgnn.assessment.trust import Assessment
+from lcgnn.runs.choice.verdict import Choice
+from lcgnn.runs.choice.words import advice_in_words, choice_in_words, distrust_in_words
 from lcgnn.runs.records import Answers, Communication, Record, StageRecord, StageSummary, Summary
 from lcgnn.runs.reported import Reported, paper_results
 from lcgnn.runs.seeds import Together
@@ -24,7 +25,7 @@ _NEARLY_ALL, _ENOUGH_NODES = 0.98, 20
 def summarize(
     session: Session,
     records: Sequence[Record],
-    assessment: Assessment | None = None,
+    choice: Choice | None = None,
     communication: Communication | None = None,
     together: Together | None = None,
 ) -> Summary:
@@ -33,7 +34,7 @@ def summarize(
     Args:
         session: What was done.
         records: One a seed.
-        assessment: How far to trust the predictions, where that was estimated.
+        choice: What was tried on held-out labels, and how far to trust the predictions, where that was estimated.
         communication: Of ranks that trained together.
         together: What several seeds predict together, where they do.
     """
@@ -55,19 +56,26 @@ def summarize(
             classes=(records[0].class_counts or ()) if together is None else together.classes,
             notes=session.notes,
         ),
-        expected=assessment,
+        expected=None if choice is None else choice.assessment,
         difference=_difference(stages),
         communication=communication,
+        choice=choice.record if choice is not None and len(choice.record.tried) > 1 else None,
     )
 
 
 def words(summary: Summary, *, can_predict: bool) -> tuple[str, ...]:
     """What a summary comes to in sentences: what label consistency brought, how far to trust it, where it is."""
     sentences = [*difference_in_words(summary), *_notes_in_words(summary)]
+    if summary.choice is not None:
+        sentences += choice_in_words(summary.choice)
     classes = () if summary.answers is None else summary.answers.classes
     if summary.expected is not None:
         sentences += summary.expected.sentences(classes)
+        sentences += distrust_in_words(summary.expected, classes)
     sentences += _one_sidedness_in_words(classes)
+    if summary.expected is not None:
+        notes = () if summary.answers is None else summary.answers.notes
+        sentences += advice_in_words(summary.choice, summary.expected, classes, notes)
     if summary.expected is None:
         reason = ": no accuracy was estimated" if summary.last.mean is None else ""
         sentences.append(f"Probabilities are as the model gives them, not calibrated{reason}.")

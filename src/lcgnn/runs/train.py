@@ -18,6 +18,8 @@ from lcgnn.files import write_json
 from lcgnn.methods import Method
 from lcgnn.runs.artifacts import PredictionFormat
 from lcgnn.runs.board import temporary_board
+from lcgnn.runs.choice.candidates import BUDGET, seconds_of
+from lcgnn.runs.choice.planning import method_for
 from lcgnn.runs.model import TrainedModel
 from lcgnn.runs.predict import Prediction, load_models, predict
 from lcgnn.runs.records import Record, Summary
@@ -94,7 +96,7 @@ class Training:
 
 def train(
     what: Any,
-    method: str | Method = "lc-gcn",
+    method: str | Method | None = None,
     *,
     seeds: int = 1,
     split: SplitKind = "public",
@@ -106,6 +108,7 @@ def train(
     columns: Columns | None = None,
     estimate: bool = True,
     folds: int | None = None,
+    budget: str | float = BUDGET,
     device: str = "auto",
     workers: int | None = None,
     parts: int = 1,
@@ -121,7 +124,8 @@ def train(
     Args:
         what: The graph: a folder, an .npz file, a benchmark's name, two data frames, a NetworkX graph, ... (see
             `source_of`).
-        method: A method's name (``lcgnn methods`` lists them), or a method.
+        method: A method's name (``lcgnn methods`` lists them), or a method; "auto" tries several on held-out
+            labels and takes one. None for "auto" on a graph of the user's own, else (or in parts) "lc-gcn".
         seeds: Train from so many different initialisations.
         split: Which labels: "public" (the graph's own split, or all labels), or a draw of them: "random", with 500
             nodes for validation and 1,000 for test, or "handful", none for validation and all others for test.
@@ -133,6 +137,7 @@ def train(
         columns: Names of columns that are not to be guessed.
         estimate: Whether to estimate from the given labels how many predictions are right, and calibrate.
         folds: Into how many parts the labels are divided for that; None for as many as make sense.
+        budget: How long "auto" may try methods: seconds, or a text such as "2m".
         device: A torch device or "auto".
         workers: Processes to train in; None for one a core.
         parts: Above 1, hold only one of so many parts of the graph in memory at a time.
@@ -146,6 +151,8 @@ def train(
     asked = _folds(estimate, folds, together=together)
     if together and parts > 1:
         raise ConfigError("Under torchrun every process holds a part already. Leave out --parts.")
+    method = method_for(source, method, parts)
+    seconds = seconds_of(budget)
     manner = Manner(device, predictions, parts=parts)
     asked_for = SplitSpec(split, labels_per_class, split_seed, labels=labels)
     compared = {
@@ -170,15 +177,18 @@ def train(
             manner=manner if crew is None else replace(manner, fit=crew.fit_run),
             workers=workers if crew is None else 1,
             folds=asked,
+            budget=seconds,
         )
         watcher.notes(session.notes)
         return _carry_out(session, watcher, crew)
 
 
 def _carry_out(session: Session, watcher: Watcher, crew: Crew | None) -> Training:
-    """Estimate, train every seed, and write the summary."""
-    assessment = _assessed(session, watcher)
-    temperature = 1.0 if assessment is None else assessment.calibration.temperature
+    """Choose and estimate, train every seed of what was taken, and write the summary."""
+    choice = None if session.contest is None else session.contest.carry_out(watcher)
+    if session.contest is not None and choice is not None:
+        session = session.settled(session.contest.settled(choice))
+    temperature = 1.0 if choice is None else choice.assessment.calibration.temperature
     labels = [f"seed {run.spec.seed}" for run in session.runs]
     records: list[Record] = []
     started = time.perf_counter()
@@ -188,24 +198,9 @@ def _carry_out(session: Session, watcher: Watcher, crew: Crew | None) -> Trainin
             watcher.trained(record)
     watcher.trained_all(records, time.perf_counter() - started)
     communication = None if crew is None else crew.communication()
-    summary = summarize(session, records, assessment, communication, write_together(session))
+    summary = summarize(session, records, choice, communication, write_together(session))
     write_json(session.folder / "summary.json", summary.to_json())
     return Training(session, summary, tuple(sorted(records, key=lambda record: record.seed)))
-
-
-def _assessed(session: Session, watcher: Watcher) -> Assessment | None:
-    """How far to trust the predictions, by models that are trained without some of the labels."""
-    folds = session.cross_validation
-    if folds is None:
-        return None
-    labels = [f"fold {number + 1}" for number in range(folds.used)]
-    done = []
-    started = time.perf_counter()
-    with temporary_board(len(labels)) as board, watcher.working(board, labels, "folds"):
-        for _, result in folds.results(board):
-            done.append(result)
-    watcher.trained_folds(done, time.perf_counter() - started)
-    return folds.assess(done)
 
 
 def _source(what: Any, columns: Columns | None) -> Source:

@@ -21,6 +21,9 @@ class Watcher:
     def notes(self, notes: Sequence[str]) -> None:
         """What there is to say of the graph and its labels, before any training."""
 
+    def says(self, sentence: str) -> None:
+        """What is going on while methods are compared: how long it takes, what was dropped."""
+
     @contextmanager
     def working(self, board: Board, labels: Sequence[str], what: str) -> Iterator[None]:
         """While runs are under way, which pin up on the board how far they are.

@@ -5,6 +5,7 @@ here only.
 """
 
 from lcgnn.assessment.evaluation import ClassCount, Fifth
+from lcgnn.runs.records.choice import ChoiceRecord, Tried
 from lcgnn.runs.records.configuration import Configuration, UsedSplit
 from lcgnn.runs.records.fold import FoldRecord
 from lcgnn.runs.records.record import (
@@ -18,6 +19,7 @@ from lcgnn.runs.records.summary import Answers, Communication, MessageCost, Stag
 
 __all__ = [
     "Answers",
+    "ChoiceRecord",
     "ClassCount",
     "Communication",
     "Configuration",
@@ -30,6 +32,7 @@ __all__ = [
     "StageRecord",
     "StageSummary",
     "Summary",
+    "Tried",
     "UsedSplit",
     "configuration_key",
 ]

@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from lcgnn.runs.fields import Place, count, duration, fields_of, list_of, number, text
+
+Probabilities: TypeAlias = tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
+class EarlierStage:
+    """What a stage before the last predicted for a fold's nodes."""
+
+    name: str
+    probabilities: Probabilities
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data."""
+        return {"name": self.name, "probabilities": [list(row) for row in self.probabilities]}
 
 
 @dataclass(frozen=True)
@@ -18,13 +32,21 @@ class FoldRecord:
         nodes: Whose labels were held out.
         probabilities: For each of them, those of all classes.
         seconds: Of training.
+        earlier: The same by the stages before the last, in order, such as the base before label consistency; None
+            in older files.
     """
 
     run: str
     fold: int
     nodes: tuple[int, ...]
-    probabilities: tuple[tuple[float, ...], ...]
+    probabilities: Probabilities
     seconds: float
+    earlier: tuple[EarlierStage, ...] | None = None
+
+    @property
+    def stages(self) -> tuple[Probabilities, ...]:
+        """What every stage predicted, as far as that was kept; the last one is the answer."""
+        return (*(stage.probabilities for stage in self.earlier or ()), self.probabilities)
 
     def to_json(self) -> dict[str, Any]:
         """As plain data."""
@@ -34,6 +56,7 @@ class FoldRecord:
             "nodes": list(self.nodes),
             "probabilities": [list(row) for row in self.probabilities],
             "seconds": self.seconds,
+            **({} if self.earlier is None else {"earlier": [stage.to_json() for stage in self.earlier]}),
         }
 
     @classmethod
@@ -46,13 +69,21 @@ class FoldRecord:
                 nodes=fields.read("nodes", list_of(count)),
                 probabilities=fields.read("probabilities", list_of(list_of(number))),
                 seconds=fields.read("seconds", duration),
+                earlier=fields.find("earlier", list_of(_earlier)),
             )
-            record._check_shape(fields.place.to("probabilities"))
+            record._check_shape(record.probabilities, fields.place.to("probabilities"))
+            for position, stage in enumerate(record.earlier or ()):
+                record._check_shape(stage.probabilities, fields.place.to("earlier").to(position))
             return record
 
-    def _check_shape(self, place: Place) -> None:
-        if len(self.probabilities) != len(self.nodes):
-            raise place.error(f"has {len(self.probabilities)} rows for {len(self.nodes)} nodes")
-        for position, row in enumerate(self.probabilities):
+    def _check_shape(self, probabilities: Probabilities, place: Place) -> None:
+        if len(probabilities) != len(self.nodes):
+            raise place.error(f"has {len(probabilities)} rows for {len(self.nodes)} nodes")
+        for position, row in enumerate(probabilities):
             if len(row) != len(self.probabilities[0]):
                 raise place.to(position).error(f"has {len(row)} classes, not {len(self.probabilities[0])}")
+
+
+def _earlier(content: Any, place: Place) -> EarlierStage:
+    with fields_of(content, place) as fields:
+        return EarlierStage(fields.read("name", text), fields.read("probabilities", list_of(list_of(number))))

@@ -26,6 +26,7 @@ from lcgnn.runs.fields import (
     text,
     whole,
 )
+from lcgnn.runs.records.choice import ChoiceRecord, read_choice
 from lcgnn.runs.records.configuration import UsedSplit, read_used_split
 from lcgnn.runs.records.record import read_class_count
 from lcgnn.runs.reported import Reported
@@ -137,6 +138,7 @@ class Summary:
         expected: How far the predictions can be trusted, where that was estimated.
         difference: The last stage minus the first, where there are several.
         communication: Of ranks that trained together.
+        choice: What was tried on the held-out labels before the method was taken, where several answers were.
     """
 
     dataset: str
@@ -152,6 +154,7 @@ class Summary:
     expected: Assessment | None = None
     difference: PairedDifference | None = None
     communication: Communication | None = None
+    choice: ChoiceRecord | None = None
 
     @property
     def last(self) -> StageSummary:
@@ -181,6 +184,8 @@ class Summary:
             content["difference"] = _without_nan(dataclasses.asdict(self.difference))
         if self.communication is not None:
             content["communication"] = self.communication.to_json()
+        if self.choice is not None:
+            content["choice"] = self.choice.to_json()
         return content
 
     @classmethod
@@ -201,6 +206,7 @@ class Summary:
                 expected=fields.find("expected", read_assessment),
                 difference=fields.find("difference", _difference),
                 communication=fields.find("communication", _communication),
+                choice=fields.find("choice", read_choice),
             )
             _check_together(summary, fields)
             return summary
@@ -307,6 +313,7 @@ def read_assessment(content: Any, place: Place) -> Assessment:
             calibration=fields.read("calibration", _calibration),
             majority=fields.read("majority", _majority),
             balanced=fields.find("balanced", nullable(share)),
+            chosen_among=fields.find("chosen_among", count) or 1,
         )
 
 

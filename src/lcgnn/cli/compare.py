@@ -1,0 +1,75 @@
+"""Comparing methods on a graph by its own labels."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, cast
+
+import typer
+
+from lcgnn.cli import options
+from lcgnn.cli.app import app
+from lcgnn.cli.columns import takes_columns
+
+Methods = Annotated[
+    str | None,
+    typer.Option(help="Which, with commas between: 'lcgnn methods' lists them. [default: those that auto tries]"),
+]
+
+
+@app.command()
+@takes_columns("guessed")
+def compare(
+    dataset: options.Graph,
+    columns: Any,
+    methods: Methods = None,
+    labels_per_class: options.LabelsPerClass = None,
+    labels: options.Labels = None,
+    split: options.SplitKind = "public",
+    split_seed: options.SplitSeed = 0,
+    validation: options.Validation = None,
+    folds: options.Folds = None,
+    budget: options.Budget = "10m",
+    set_: options.Set = None,
+    device: options.Device = "auto",
+    workers: options.Workers = None,
+    out: options.Out = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Compare methods on a graph, by labels that are held out in turn; nothing else is trained.
+
+    What is trained here is not trained again by 'lcgnn train' on the same graph.
+
+    Example: lcgnn compare my_graph/
+
+    Example: lcgnn compare my_graph/ --methods lc-gcn,gat,mlp --budget 5m
+    """
+    from lcgnn.cli.display import err
+    from lcgnn.cli.display import out as console
+    from lcgnn.cli.display_graph import tried_table
+    from lcgnn.cli.watching import TerminalWatcher
+    from lcgnn.runs.compare import compare as carry_out
+
+    comparison = carry_out(
+        dataset,
+        methods,
+        split=cast(Any, split),
+        labels_per_class=labels_per_class,
+        labels=labels,
+        split_seed=split_seed,
+        validation=validation,
+        settings=options.settings_of({}, set_),
+        columns=columns,
+        folds=folds,
+        budget=budget,
+        device=device,
+        workers=workers,
+        out=out,
+        watcher=TerminalWatcher(err),
+    )
+    if as_json:
+        print(json.dumps(comparison.to_json(), indent=2))
+        return
+    console.print(tried_table(comparison.dataset, comparison.record))
+    for sentence in comparison.words:
+        console.print(sentence, soft_wrap=True, markup=False)

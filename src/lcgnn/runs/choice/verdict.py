@@ -1,0 +1,139 @@
+"""From what came of the folds to the answer that is taken, and how far to trust it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lcgnn.assessment.calibration import HeldOut
+from lcgnn.assessment.choice import Difference, Right, assessment_of_chosen, chosen
+from lcgnn.assessment.trust import Assessment, Expected
+from lcgnn.methods import Method, entry, is_registered
+from lcgnn.methods.lc import TwoPhase
+from lcgnn.runs.choice.candidates import in_prior_order
+from lcgnn.runs.choice.race import Race
+from lcgnn.runs.cross_validation import held_out_by
+from lcgnn.runs.records import ChoiceRecord, FoldRecord, Tried
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What one stage of a candidate predicts for the held-out labels.
+
+    Args:
+        name: Of the method whose answer it is.
+        method: That method.
+        held_out: The labels beside the predictions.
+        folds: How many it was tried on.
+        seconds: Of training.
+    """
+
+    name: str
+    method: Method
+    held_out: HeldOut
+    folds: int
+    seconds: float
+
+    @property
+    def right(self) -> Right:
+        return self.held_out.right
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The answer that is taken.
+
+    Args:
+        name: Of the method.
+        method: The method itself.
+        assessment: How far to trust it.
+        record: What else was tried.
+    """
+
+    name: str
+    method: Method
+    assessment: Assessment
+    record: ChoiceRecord
+
+
+def decide(race: Race, methods: Mapping[str, Method], *, given: int, of_folds: int, by_stage: bool) -> Choice:
+    """The choice that a finished race comes to.
+
+    Args:
+        race: With what came of all turns.
+        methods: The candidates by name.
+        given: Labels that were divided into folds.
+        of_folds: Into how many.
+        by_stage: Whether a candidate's base is an answer of its own.
+    """
+    answers = _answers(race, methods, by_stage=by_stage)
+    finalists = [answer for answer in answers if answer.folds == race.folds]
+    right = np.stack([answer.right for answer in finalists], axis=1)
+    taken = finalists[int(chosen(right.sum(axis=0)))]
+    return Choice(
+        taken.name,
+        taken.method,
+        assessment_of_chosen(taken.held_out, right, given=given, of_folds=of_folds),
+        ChoiceRecord(
+            tried=_tried(answers, race.folds),
+            taken=taken.name,
+            folds=race.folds,
+            of_folds=of_folds,
+            left_out=tuple(race.left_out),
+            budget=race.budget,
+            guard=len(methods) == 1,
+        ),
+    )
+
+
+def _answers(race: Race, methods: Mapping[str, Method], *, by_stage: bool) -> list[Answer]:
+    """In the prior's order."""
+    found: dict[str, Answer] = {}
+    for name, method in methods.items():
+        results = race.results(name)
+        # A fold or two of a method that there was no time for say nothing.
+        if name in race.left_out or not results:
+            continue
+        found[name] = _answer(race, name, method, results, -1)
+        base = base_of(name, method) if by_stage else None
+        if base is not None and base[0] not in methods and len(results[0].stages) > 1:
+            found[base[0]] = _answer(race, *base, results, 0)
+    return [found[name] for name in in_prior_order(list(found))]
+
+
+def base_of(name: str, method: Method) -> tuple[str, Method] | None:
+    """The method whose answer is the first stage of another, with its name; None if there is none."""
+    if not isinstance(method, TwoPhase) or method.second_phase() is None:
+        return None
+    family = entry(name).family if is_registered(name) else name.removeprefix("lc-")
+    return (family if family != name else f"{name} alone"), method.alone()
+
+
+def _answer(race: Race, name: str, method: Method, results: Sequence[FoldRecord], stage: int) -> Answer:
+    seconds = sum(record.seconds for record in results)
+    return Answer(name, method, held_out_by(results, race.labels, stage), len(results), seconds)
+
+
+def _tried(answers: Sequence[Answer], folds: int) -> tuple[Tried, ...]:
+    """Those that were tried to the end by their accuracy, then the others."""
+    ordered = sorted(answers, key=lambda answer: (-answer.folds, -answer.right.mean()))
+    best = next(answer for answer in ordered if answer.folds == folds)
+    return tuple(_row(answer, best) for answer in ordered)
+
+
+def _row(answer: Answer, best: Answer) -> Tried:
+    expected = Expected.of(answer.right)
+    # One that was not tried to the end has the first of the labels.
+    behind = Difference.between(answer.right, best.right[: answer.right.size])
+    return Tried(
+        name=answer.name,
+        right=int(answer.right.sum()),
+        labels=int(answer.right.size),
+        low=expected.low,
+        high=expected.high,
+        behind_best=None if answer is best else behind,
+        folds=answer.folds,
+        seconds=round(answer.seconds, 3),
+    )

@@ -1,0 +1,131 @@
+"""What a choice came to, in sentences for somebody who brought two tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lcgnn.assessment.evaluation import ClassCount
+from lcgnn.assessment.trust import Assessment
+from lcgnn.runs.choice.candidates import EDGES_ALONE, FEATURES_ALONE, duration
+from lcgnn.runs.records import ChoiceRecord, Tried
+
+# So many names are named.
+_MOST_NAMES = 4
+# A column that was left out, as notes on columns say it.
+_TEXT_LEFT_OUT = "nearly every cell is different"
+
+
+def choice_in_words(choice: ChoiceRecord) -> list[str]:
+    """What was taken and why, and what there was no time for."""
+    sentences = [_guard_in_words(choice) if choice.guard else _taken_in_words(choice)]
+    if choice.left_out:
+        budget = "" if choice.budget is None else f" of {duration(choice.budget)}"
+        sentences.append(f"Not tried for want of time{budget} (a longer --budget): {', '.join(choice.left_out)}.")
+    return [sentence for sentence in sentences if sentence]
+
+
+def distrust_in_words(expected: Assessment, classes: Sequence[ClassCount]) -> list[str]:
+    """The class that is found least, if it is clearly found less often than a node of any class."""
+    found = [(item, known) for item, known in zip(classes, expected.by_class, strict=False) if known is not None]
+    worse = [(item, known) for item, known in found if known.high < expected.overall.accuracy]
+    if not worse:
+        return []
+    names = [f"{item.name!r} ({100 * known.accuracy:.0f} of 100 found)" for item, known in worse[:_MOST_NAMES]]
+    more = len(worse) - len(names)
+    return [f"Distrust most: {', '.join(names)}{f' and {more} more classes' if more else ''}."]
+
+
+def advice_in_words(
+    choice: ChoiceRecord | None, expected: Assessment, classes: Sequence[ClassCount], notes: Sequence[str] = ()
+) -> list[str]:
+    """The one thing that would help most: labels of a class, a column, other edges, or more labels."""
+    if not classes:
+        return []
+    advice = (
+        _scarce_class(expected, classes)
+        or _ignored_column(notes)
+        or (_useless_part(choice) if choice is not None and not choice.guard else None)
+        or _more_labels(expected, classes)
+    )
+    return [f"What would help most: {advice}"] if advice else []
+
+
+def verdict(tried: Tried, choice: ChoiceRecord) -> str:
+    """What the held-out labels say of an answer beside the best of them, for a table: few words."""
+    if tried.folds < choice.folds:
+        return f"dropped at {tried.folds}"
+    if tried.behind_best is None:
+        return "best"
+    return "behind" if tried.behind_best.high < 0 else "cannot tell"
+
+
+def _taken_in_words(choice: ChoiceRecord) -> str:
+    taken = choice.named(choice.taken)
+    assert taken is not None
+    best, others = choice.tried[0], [item for item in choice.finalists if item is not taken]
+    counted = f"{taken.right:,} of {taken.labels:,} held-out labels"
+    if taken.right < best.right:
+        return (
+            f"Taken: {taken.name}, right for {counted}. {best.name} was right for {best.right:,}, but so few more "
+            f"do not tell them apart, and {taken.name} is better on most graphs."
+        )
+    alike = [item.name for item in others if not _is_behind(item)]
+    if not alike:
+        return f"Taken: {taken.name}, right for {counted}, clearly more often than all others."
+    names = ", ".join(alike[:_MOST_NAMES]) + (
+        f" and {len(alike) - _MOST_NAMES} more" if len(alike) > _MOST_NAMES else ""
+    )
+    why = "better on most graphs" if any(item.right == taken.right for item in others) else "right most often"
+    return f"Taken: {taken.name}, right for {counted}: {why}, though the labels cannot tell it from {names}."
+
+
+def _guard_in_words(choice: ChoiceRecord) -> str:
+    """That label consistency is left out, where it is."""
+    taken, other = sorted(choice.tried, key=lambda item: item.name != choice.taken)
+    if not other.name.startswith("lc-"):
+        return ""
+    return (
+        f"Label consistency is left out: {taken.name} alone was right for {taken.right:,} of {taken.labels:,} "
+        f"held-out labels, {other.name} for {other.right:,}."
+    )
+
+
+def _is_behind(item: Tried) -> bool:
+    return item.behind_best is not None and item.behind_best.high < 0
+
+
+def _scarce_class(expected: Assessment, classes: Sequence[ClassCount]) -> str | None:
+    """Labels of the class that is found least, or that could not be tried at all."""
+    if expected.untested:
+        few = min((classes[label] for label in expected.untested), key=lambda item: (item.given, -item.predicted))
+        return f"labels of {few.name!r}, which has {few.given or 'none'}."
+    known = [(known.accuracy, item) for item, known in zip(classes, expected.by_class, strict=True) if known]
+    worst = min(known, key=lambda pair: pair[0], default=None)
+    if worst is None or worst[0] >= expected.overall.low:
+        return None
+    return f"more labels of {worst[1].name!r}, of which about {100 * worst[0]:.0f} of 100 nodes are found."
+
+
+def _ignored_column(notes: Sequence[str]) -> str | None:
+    """A column with text that nothing was made of."""
+    found = next((note for note in notes if _TEXT_LEFT_OUT in note), None)
+    return None if found is None else f"a use for what was left out. {found}"
+
+
+def _useless_part(choice: ChoiceRecord) -> str | None:
+    """That the edges, or the features, bring nothing."""
+    best = choice.tried[0]
+    for name, what in ((FEATURES_ALONE, "edges"), (EDGES_ALONE, "features")):
+        tried = choice.named(name)
+        if tried is not None and tried.folds == choice.folds and tried.right >= best.right:
+            return f"other {what}. {name}, which ignores them, is right as often as anything else."
+    return None
+
+
+def _more_labels(expected: Assessment, classes: Sequence[ClassCount]) -> str:
+    few = min(classes, key=lambda item: item.given)
+    width = 100 * (expected.overall.high - expected.overall.low)
+    return (
+        f"more labels, first of {few.name!r}, which has {few.given:,}; four times as many would halve the "
+        f"interval of {width:.0f} points."
+    )

@@ -1,0 +1,154 @@
+"""Choosing by held-out labels: the rule, the paired comparison, and what to expect of what is chosen."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from lcgnn.assessment.calibration import DEPENDENCE, HeldOut
+from lcgnn.assessment.choice import (
+    CLEAR,
+    Difference,
+    assessment_of_chosen,
+    chosen,
+    expected_of_chosen,
+    is_clearly_behind,
+    optimism,
+)
+from lcgnn.assessment.trust import Assessment, Expected
+from lcgnn.errors import ConfigError
+
+RIGHT = st.tuples(st.integers(2, 40), st.integers(1, 6)).flatmap(lambda shape: arrays(np.bool_, shape))
+
+
+def drawn(
+    generator: np.random.Generator, labels: int, accuracies: list[float], alike: float = 0.6
+) -> NDArray[np.bool_]:
+    """(L, K) labels that are right or wrong in pairs, by answers that find the same labels difficult."""
+    pairs = -(-labels // 2)
+    shared, own = generator.normal(size=(pairs, 1)), generator.normal(size=(pairs, len(accuracies)))
+    right = math.sqrt(alike) * shared + math.sqrt(1 - alike) * own < ndtri(accuracies)
+    return np.repeat(right, 2, axis=0)[:labels]
+
+
+def test_more_hits_win_and_the_prior_breaks_ties() -> None:
+    assert chosen(np.array([20, 25, 24])) == 1
+    assert chosen(np.array([24, 24, 24])) == 0
+    assert chosen(np.array([24, 25, 20])) == 1
+
+
+def test_the_prior_outweighs_a_label_only_from_far_down_its_list() -> None:
+    behind = np.array([24, 0, 0, 0, 0, 0, 25])
+    assert chosen(behind) == 0
+    assert chosen(behind[[0, 1, 2, 3, 6]]) == 4
+
+
+def test_the_prior_is_not_felt_with_many_labels() -> None:
+    assert chosen(np.array([900, 0, 0, 0, 0, 0, 0, 902])) == 7
+
+
+@given(RIGHT)
+def test_a_difference_is_the_negative_of_its_mirror_and_holds_what_was_seen(right: NDArray[np.bool_]) -> None:
+    first, second = right[:, 0], right[:, -1]
+    there, back = Difference.between(first, second), Difference.between(second, first)
+    assert there.mean == pytest.approx(first.mean() - second.mean())
+    assert (there.low, there.high) == pytest.approx((-back.high, -back.low))
+    assert there.low <= there.mean <= there.high
+
+
+def test_answers_that_are_right_on_the_same_labels_cannot_be_told_apart() -> None:
+    right = np.arange(30) % 3 > 0
+    difference = Difference.between(right, right)
+    assert difference.mean == 0
+    assert difference.low < 0 < difference.high
+    assert not difference.is_clear
+
+
+def test_the_interval_of_a_difference_is_the_normal_one_where_labels_are_many() -> None:
+    generator = np.random.default_rng(0)
+    first, second = generator.random((2, 40_000)) < [[0.8], [0.75]]
+    seen = first.astype(float) - second
+    reach = CLEAR * math.sqrt(DEPENDENCE * seen.var() / seen.size)
+    found = Difference.between(first, second)
+    assert (found.low, found.high) == pytest.approx((seen.mean() - reach, seen.mean() + reach), abs=2e-4)
+    assert found.is_clear
+
+
+def test_a_difference_needs_the_same_labels() -> None:
+    with pytest.raises(ConfigError, match="same held-out labels"):
+        Difference.between(np.ones(3, bool), np.ones(4, bool))
+
+
+def test_an_answer_that_is_as_good_is_hardly_ever_dropped() -> None:
+    generator = np.random.default_rng(1)
+    dropped = sum(
+        is_clearly_behind(*drawn(generator, labels, [0.75, 0.75]).T)
+        for labels, _ in product((9, 15, 21, 60), range(500))
+    )
+    assert dropped / 2000 < 0.01
+
+
+def test_an_answer_by_chance_is_dropped_early() -> None:
+    generator = np.random.default_rng(2)
+    dropped = [is_clearly_behind(*drawn(generator, 30, [0.2, 0.85]).T) for _ in range(200)]
+    assert np.mean(dropped) > 0.8
+
+
+@given(RIGHT)
+def test_choosing_is_never_a_reason_to_expect_more(right: NDArray[np.bool_]) -> None:
+    own = Expected.of(right[:, int(chosen(right.sum(axis=0)))])
+    found = expected_of_chosen(right)
+    assert 0 <= optimism(right) <= own.accuracy
+    assert found.accuracy <= own.accuracy + 1e-12
+    clipped = found.low == 0 or found.high == 1
+    assert clipped or found.high - found.low >= own.high - own.low - 1e-9
+    assert found.labels == right.shape[0]
+
+
+def test_a_single_answer_is_expected_to_be_as_good_as_it_was() -> None:
+    right = np.arange(40)[:, None] % 4 > 0
+    assert optimism(right) == 0
+    assert expected_of_chosen(right) == Expected.of(right[:, 0])
+
+
+def test_answers_that_agree_on_every_label_have_no_optimism_and_clear_winners_little() -> None:
+    right = np.tile((np.arange(200) % 4 > 0)[:, None], (1, 5))
+    assert optimism(right) < 0.01
+    clear = np.stack([np.arange(200) % 10 > 0, np.arange(200) % 2 > 0], axis=1)
+    assert optimism(clear) < 0.01
+
+
+@pytest.mark.parametrize("labels", [30, 60, 100])
+def test_the_interval_holds_the_truth_of_equally_good_answers_where_the_winners_own_does_not(labels: int) -> None:
+    """Eight answers that are right for 65 of 100 nodes each; the best of them looks better than that."""
+    truth, held, held_by_own = 0.65, [], []
+    generator = np.random.default_rng(labels)
+    for _ in range(400):
+        right = drawn(generator, labels, [truth] * 8)
+        found, own = expected_of_chosen(right), Expected.of(right[:, int(chosen(right.sum(axis=0)))])
+        held.append(found.low <= truth <= found.high)
+        held_by_own.append(own.low <= truth <= own.high)
+    assert 0.92 <= np.mean(held) <= 0.98
+    assert np.mean(held_by_own) < 0.92
+
+
+def test_what_is_said_of_the_chosen_one_allows_for_the_choice() -> None:
+    right = drawn(np.random.default_rng(3), 40, [0.7] * 6)
+    taken = int(chosen(right.sum(axis=0)))
+    labels = np.arange(40) % 2
+    distribution = np.eye(2, dtype=np.float32)[np.where(right[:, taken], labels, 1 - labels)]
+    held_out = HeldOut(labels, distribution, np.arange(40) % 4)
+    found = assessment_of_chosen(held_out, right, given=40, of_folds=4)
+    plain = Assessment.of(held_out, given=40, of_folds=4)
+    assert found.overall == expected_of_chosen(right)
+    assert found.majority.low < plain.majority.low
+    assert (found.by_class, found.calibration) == (plain.by_class, plain.calibration)
+    assert "allowing for the choice among 6 answers" in found.sentences()[0]
+    assert "allowing" not in plain.sentences()[0]
+    assert assessment_of_chosen(held_out, right[:, [taken]], given=40, of_folds=4) == plain

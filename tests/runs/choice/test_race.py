@@ -1,0 +1,225 @@
+"""Which folds are trained in what order, by records that are made up: nothing is trained here."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from lcgnn.errors import ConfigError
+from lcgnn.methods import create
+from lcgnn.runs.choice.candidates import (
+    CANDIDATES,
+    COSTLY,
+    PRIOR,
+    candidates_named,
+    duration,
+    in_prior_order,
+    seconds_of,
+)
+from lcgnn.runs.choice.race import Race
+from lcgnn.runs.choice.verdict import Choice, base_of, decide
+from lcgnn.runs.choice.words import advice_in_words, choice_in_words, verdict
+from lcgnn.runs.fields import Place
+from lcgnn.runs.records import FoldRecord
+from lcgnn.runs.records.choice import read_choice
+from lcgnn.runs.records.fold import EarlierStage, Probabilities
+
+FOLDS, PER_FOLD = 10, 6
+LABELS: NDArray[np.int64] = np.zeros(FOLDS * PER_FOLD, dtype=np.int64)
+
+
+def rows(right: NDArray[np.bool_]) -> Probabilities:
+    return tuple((0.9, 0.1) if hit else (0.2, 0.8) for hit in right)
+
+
+def made_up(fold: int, hits: int, base_hits: int | None = None, seconds: float = 1.0) -> FoldRecord:
+    """A fold with so many labels predicted right, and so many by the base if there is one."""
+    places = np.arange(PER_FOLD)
+    nodes = tuple(range(fold * PER_FOLD, (fold + 1) * PER_FOLD))
+    earlier = None if base_hits is None else (EarlierStage("base", rows(places < base_hits)),)
+    return FoldRecord("", fold, nodes, rows(places < hits), seconds, earlier)
+
+
+def finished(race: Race, hits: Mapping[str, int], seconds: Mapping[str, float] | None = None) -> list[set[str]]:
+    """Run a race in which every candidate has so many hits a fold; who was trained, turn by turn."""
+    seen = []
+    for turns in race.turns():
+        seen.append({name for name, _ in turns})
+        for name, fold in turns:
+            assert fold not in race.records.get(name, {})
+            base = hits.get(name.removeprefix("lc-")) if name.startswith("lc-") else None
+            race.add(name, made_up(fold, hits[name], base, (seconds or {}).get(name, 1.0)))
+    return seen
+
+
+EQUAL = dict.fromkeys((*CANDIDATES, "gcn", "appnp", "grand"), 4)
+
+
+def race_of(budget: float | None = None, workers: int = 1, folds: int = FOLDS) -> Race:
+    return Race(CANDIDATES, LABELS, folds, budget, workers)
+
+
+def decided(race: Race, by_stage: bool = True) -> Choice:
+    methods = {name: create(name) for name in race.names}
+    return decide(race, methods, given=LABELS.size, of_folds=FOLDS, by_stage=by_stage)
+
+
+def test_the_candidates_are_in_the_prior_and_registered() -> None:
+    bases = [base for name in CANDIDATES if (base := base_of(name, create(name))) is not None]
+    assert {*CANDIDATES, *(name for name, _ in bases)} == set(PRIOR)
+    assert set(CANDIDATES) > COSTLY
+    assert in_prior_order(["zz", "mlp", "aa", PRIOR[0]]) == [PRIOR[0], "mlp", "zz", "aa"]
+
+
+def test_candidates_that_are_alike_are_all_tried_on_all_folds_the_cheap_ones_first() -> None:
+    race = race_of()
+    seen = finished(race, EQUAL)
+    assert seen[0] == set(CANDIDATES) - COSTLY
+    assert [len(turn) for turn in seen[1:3]] == [1, 1]
+    assert all(len(race.results(name)) == FOLDS for name in CANDIDATES)
+
+
+def test_one_that_is_clearly_behind_is_dropped_early_and_says_so() -> None:
+    race = race_of()
+    finished(race, {**EQUAL, "mlp": 0})
+    assert set(race.behind) == {"mlp"}
+    assert len(race.results("mlp")) < FOLDS
+    assert any("mlp is clearly behind after" in sentence for sentence in race.told)
+    row = decided(race).record.named("mlp")
+    assert row is not None
+    assert verdict(row, decided(race).record) == f"dropped at {row.folds}"
+
+
+def test_a_candidate_stays_as_long_as_its_base_is_not_behind() -> None:
+    race = race_of()
+    finished(race, {**EQUAL, "lc-gcn": 0, "gcn": 6, "spreading": 6})
+    assert "lc-gcn" not in race.behind
+    assert decided(race).record.named("lc-gcn") is not None
+
+
+def test_with_little_time_there_are_fewer_folds_and_with_less_the_costliest_are_left_out() -> None:
+    costs = {"mlp": 1.0, "spreading": 0.1, "lc-gcn": 2.0, "lc-appnp": 4.0, "lc-grand": 20.0}
+    ample, short, shorter = (race_of(budget) for budget in (300.0, 170.0, 60.0))
+    for race in (ample, short, shorter):
+        finished(race, EQUAL, costs)
+    assert (ample.folds, ample.left_out) == (FOLDS, [])
+    assert 5 <= short.folds < FOLDS
+    assert not short.left_out
+    assert shorter.left_out == ["lc-grand"]
+    assert sum(map(shorter.seconds, [["mlp"], ["spreading"], ["lc-gcn"], ["lc-appnp"]])) <= 60
+    assert "Not tried for want of time of 60 s (a longer --budget): lc-grand." in choice_in_words(
+        decided(shorter).record
+    )
+
+
+def test_the_favoured_one_is_never_left_out() -> None:
+    race = race_of(budget=0.5)
+    finished(race, EQUAL)
+    assert set(race.running) == {PRIOR[0]}
+    assert race.folds == 2
+    assert decided(race).name in {PRIOR[0], "appnp"}
+
+
+def test_more_workers_do_more_in_the_same_time() -> None:
+    one, four = race_of(40.0), race_of(40.0, workers=4)
+    finished(one, EQUAL)
+    finished(four, EQUAL)
+    assert (four.folds, four.left_out) == (FOLDS, [])
+    assert (one.folds, len(one.left_out)) != (FOLDS, 0)
+
+
+def test_a_race_takes_the_same_turns_again() -> None:
+    hits, costs = {**EQUAL, "lc-gcn": 6, "mlp": 0}, {"lc-grand": 9.0}
+    first, again = race_of(120.0), race_of(120.0)
+    assert finished(first, hits, costs) == finished(again, hits, costs)
+    assert decided(first).record == decided(again).record
+
+
+def test_the_most_hits_are_taken_and_the_words_say_how_sure_that_is() -> None:
+    race = race_of()
+    finished(race, {**EQUAL, "lc-gcn": 6})
+    choice = decided(race)
+    assert choice.name == "lc-gcn"
+    assert choice_in_words(choice.record) == [
+        "Taken: lc-gcn, right for 60 of 60 held-out labels, clearly more often than all others."
+    ]
+    assert choice.assessment.chosen_among == len(choice.record.finalists)
+
+
+def test_where_labels_do_not_tell_the_prior_decides_and_the_words_say_so() -> None:
+    race = race_of()
+    finished(race, EQUAL)
+    choice = decided(race)
+    assert choice.name == PRIOR[0]
+    said = choice_in_words(choice.record)[0]
+    assert "better on most graphs, though the labels cannot tell it from" in said
+    assert {verdict(item, choice.record) for item in choice.record.tried} == {"best", "cannot tell"}
+
+
+def test_a_base_may_be_taken_alone() -> None:
+    race = race_of()
+    finished(race, {**EQUAL, "gcn": 6})
+    choice = decided(race)
+    assert choice.name == "gcn"
+    assert choice.method == create("gcn")
+
+
+@pytest.mark.parametrize(("base", "with_it", "taken"), [(5, 4, "gcn"), (4, 4, "lc-gcn"), (4, 5, "lc-gcn")])
+def test_the_guard_keeps_the_base_if_it_was_right_more_often(base: int, with_it: int, taken: str) -> None:
+    race = Race(("lc-gcn",), LABELS, 3)
+    finished(race, {"lc-gcn": with_it, "gcn": base})
+    methods = {"lc-gcn": create("lc-gcn", guard=True)}
+    choice = decide(race, methods, given=LABELS.size, of_folds=3, by_stage=True)
+    assert choice.name == taken
+    said = choice_in_words(choice.record)
+    assert bool(said) == (taken == "gcn")
+    if said:
+        assert said == [
+            "Label consistency is left out: gcn alone was right for 15 of 18 held-out labels, lc-gcn for 12."
+        ]
+    assert decide(race, methods, given=LABELS.size, of_folds=3, by_stage=False).name == "lc-gcn"
+
+
+def test_a_choice_is_read_as_it_was_written() -> None:
+    race = race_of(300.0)
+    finished(race, {**EQUAL, "lc-gcn": 6, "mlp": 0})
+    record = decided(race).record
+    assert read_choice(record.to_json(), Place("choice")) == record
+
+
+def test_edges_that_bring_nothing_are_told() -> None:
+    race = race_of()
+    finished(race, {**EQUAL, "mlp": 6})
+    choice = decided(race)
+    from lcgnn.assessment.evaluation import ClassCount
+
+    classes = (ClassCount("a", 30, 10), ClassCount("b", 30, 10))
+    advice = advice_in_words(choice.record, choice.assessment, classes)
+    assert len(advice) == 1
+    assert advice[0].startswith("What would help most: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("90s", 90), ("2m", 120), ("1h", 3600), ("1.5 m", 90), ("45", 45), (30, 30)]
+)
+def test_a_budget_is_a_time(text: str | float, seconds: float) -> None:
+    assert seconds_of(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["0", 0, "-1m", "soon", "", "2d", "nan", float("inf"), "1e3", True])
+def test_what_is_no_time_is_refused_in_one_line(text: str | float) -> None:
+    with pytest.raises(ConfigError, match="give a time such as 90s, 2m or 1h"):
+        seconds_of(text)
+
+
+def test_times_are_said_in_their_unit() -> None:
+    assert [duration(seconds) for seconds in (0.2, 42, 120, 7200)] == ["1 s", "42 s", "2 min", "2.0 h"]
+
+
+def test_methods_that_are_not_there_are_refused() -> None:
+    assert candidates_named("lc-gcn, mlp,,lp,mlp") == ("lc-gcn", "mlp", "lp")
+    with pytest.raises(ConfigError, match="Did you mean 'lc-gcn'"):
+        candidates_named("lc-gnc,mlp")
+    with pytest.raises(ConfigError, match="name two methods or more"):
+        candidates_named("mlp")
