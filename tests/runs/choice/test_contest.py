@@ -75,11 +75,10 @@ def test_the_base_of_a_fold_is_the_base_alone(training: Training, graph: Path, t
 def test_a_choice_that_was_stopped_is_continued_with_the_same_result(
     training: Training, graph: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from lcgnn import files
+    from lcgnn.files import write_json as write
     from lcgnn.runs import cross_validation
 
     done = 0
-    write = files.write_json
 
     def write_some(path: Path, content: Any) -> None:
         nonlocal done
