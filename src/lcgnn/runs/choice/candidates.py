@@ -21,7 +21,7 @@ COSTLY = frozenset({"lc-appnp", "lc-grand"})
 PRIOR = ("lc-appnp", "lc-gcn", "lc-grand", "appnp", "gcn", "grand", EDGES_ALONE, FEATURES_ALONE)
 
 # Seconds that trying may take where nothing else is said.
-BUDGET = 120.0
+BUDGET = 300.0
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
