@@ -186,6 +186,8 @@ BAD = {
     "no label": (["train", "cora", "--labels-per-class", "0"], "labels"),
     "impossible random split": (["train", "cora", "--split", "random", "--labels-per-class", "181"], "181"),
     "unknown split": (["train", "cora", "--split", "privat"], "'public', 'random' or 'handful'"),
+    "no time": (["train", "cora", "--budget", "0"], "90s, 2m or 1h"),
+    "one method to compare": (["compare", "cora", "--methods", "mlp"], "two methods or more"),
     "no seeds": (["train", "cora", "--seeds", "0"], "one seed"),
     "no workers": (["train", "cora", "--workers", "0"], "one worker"),
     "no epochs": (["train", "cora", "--epochs", "0"], "one epoch"),

@@ -22,6 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from lcgnn import Graph, LCGNNClassifier, Split, create
 from lcgnn.errors import ConfigError, InputWarning, LCGNNError
 from lcgnn.estimator.bases import base_names
+from lcgnn.methods.base import OWN_GRAPH
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +41,7 @@ def test_it_is_the_method_of_that_name_with_the_last_epoch_kept(
     split = Split(np.flatnonzero(data.y >= 0), np.array([]), np.array([]))
     made = classifier(base=base, label_consistency=label_consistency, scaling="columns", random_state=7)
     settings = {setting: getattr(made, setting) for setting in ("base_epochs", "epochs", "learning_rate")}
-    expected = create(name, selection="last", **settings).fit(graph, split, seed=7).label_distribution
+    expected = create(name, OWN_GRAPH, selection="last", **settings).fit(graph, split, seed=7).label_distribution
     made.fit(data.X, data.y, adjacency=data.adjacency)
     np.testing.assert_allclose(made.label_distributions_, expected, atol=2e-3)
 

@@ -18,6 +18,7 @@ from lcgnn.claims import claimed
 from lcgnn.errors import ConfigError, DataError, OutputError
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import create
+from lcgnn.methods.base import OWN_GRAPH
 from lcgnn.runs.records import FoldRecord, Record, Summary
 from lcgnn.runs.summary import words
 from lcgnn.runs.train import Training, train
@@ -158,7 +159,7 @@ def test_who_watches_is_told_in_order(graph: Path, tmp_path: Path) -> None:
 
 
 def test_a_method_that_was_made_is_trained_under_its_name(graph: Path, tmp_path: Path) -> None:
-    made = create("lc-gcn-no-rl", **SHORT)
+    made = create("lc-gcn-no-rl", OWN_GRAPH, **SHORT)
     found = train(graph, made, estimate=False, workers=1, out=tmp_path / "run")
     assert found.summary.method == "lc-gcn-no-rl"
     named = train(graph, "lc-gcn-no-rl", settings=SHORT, estimate=False, workers=1, out=tmp_path / "named")

@@ -264,13 +264,19 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _methods(self, graph: Graph) -> dict[str, Method]:
         """The methods that the parameters describe, by name, the favoured one first."""
+        if self.base == AUTO:
+            return candidates(self._settings(), graph, label_consistency=self.label_consistency)
+        return dict([self._method()])
+
+    def _method(self) -> tuple[str, Method]:
+        """The method of a single base, and its name."""
+        return method_of(self.base, self._settings(), label_consistency=self.label_consistency)
+
+    def _settings(self) -> dict[str, Any]:
+        """Those that were given."""
         given = {name: getattr(self, name) for name in _SETTINGS if getattr(self, name) is not None}
         keeps_last = {} if self.validation_fraction else {"selection": "last"}
-        settings = {**keeps_last, **given, **(self.settings or {})}
-        if self.base == AUTO:
-            return candidates(settings, graph, label_consistency=self.label_consistency)
-        name, method = method_of(self.base, settings, label_consistency=self.label_consistency)
-        return {name: method}
+        return {**keeps_last, **given, **(self.settings or {})}
 
     def _fit_features(self, X: Any) -> tuple[Features, Encoding | Scaling, list[str]]:
         """The features of rows to train on, how they were made, and what there is to say of the columns."""
