@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,8 @@ def at_work(folder: Path, wait_until: Callable[..., Any]) -> subprocess.Popen[st
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # Whoever runs the tests under nohup would pass it on.
+        preexec_fn=partial(signal.signal, signal.SIGHUP, signal.SIG_DFL),
     )
     for seed in (0, 1):
         wait_until((folder / "run" / f"seed-{seed}" / "checkpoint.safetensors").exists)
