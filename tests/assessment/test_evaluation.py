@@ -1,17 +1,20 @@
 import math
+import warnings
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_rel
-from sklearn.metrics import confusion_matrix
+from sklearn.metrics import balanced_accuracy_score, confusion_matrix
 
 from lcgnn.assessment.evaluation import (
     PairedDifference,
     Summary,
     accuracy,
     accuracy_by_consistency,
+    are_unequal,
+    balanced_accuracy,
     bootstrap_interval,
     calibration_error,
     confusion,
@@ -130,3 +133,22 @@ def test_the_bootstrap_interval_holds_the_mean_and_shrinks_with_the_spread() -> 
 def test_nothing_cannot_be_resampled() -> None:
     with pytest.raises(ConfigError, match="no seed"):
         bootstrap_interval([])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_balanced_accuracy_is_that_of_scikit_learn(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    labels, distribution = generator.integers(4, size=60) ** 2 % 7, generator.random((60, 7), dtype=np.float32)
+    confused = confusion(distribution, labels, np.arange(60))
+    with warnings.catch_warnings():
+        # Classes that are predicted but not there.
+        warnings.simplefilter("ignore")
+        expected = balanced_accuracy_score(labels, distribution.argmax(axis=1))
+    assert balanced_accuracy(confused.diagonal(), confused.sum(axis=1)) == pytest.approx(expected)
+
+
+def test_classes_are_unequal_if_one_is_twice_as_large_as_another() -> None:
+    assert are_unequal(np.array([10, 5, 0]))
+    assert not are_unequal(np.array([9, 5, 0]))
+    assert not are_unequal(np.array([9]))
+    assert np.isnan(balanced_accuracy(np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64)))

@@ -59,7 +59,13 @@ def test_an_assessment_says_in_words_what_it_found() -> None:
         "10-fold cross-validation, assuming that they are a fair sample of all nodes)."
     )
     assert calibration.startswith("Probabilities are calibrated (temperature 2.")
-    assert calibration.endswith("judged by labels that they were not calibrated on.")
+    off = found.calibration
+    assert calibration.endswith(
+        "): judged by labels that they were not calibrated on, they may still be off by about "
+        f"{100 * off.error_after:.0f} percentage points on average, and by {np.ceil(100 * off.at_most):.0f} at "
+        f"most (before: about {100 * off.error_before:.0f} percentage points)."
+    )
+    assert off.error_after < off.at_most < 0.3
     assert json.loads(json.dumps(found.to_json()))["words"] == [accuracy, calibration]
 
 
@@ -152,3 +158,18 @@ def test_classes_are_told_apart_where_they_have_enough_labels() -> None:
     distribution = np.tile(np.array([[0.9, 0.1]], dtype=np.float32), (21, 1))
     found = Assessment.of(HeldOut(labels, distribution, np.arange(21) % 3), given=21, of_folds=3)
     assert found.by_class == (Expected(1.0, *wilson_interval(6, 6), 12), None)
+
+
+def test_unequal_classes_are_also_counted_alike() -> None:
+    labels = np.repeat([0, 1], [40, 10])
+    predicted = np.where(np.arange(50) < 45, 0, 1)  # Every label of class 0 is right, half of those of class 1.
+    distribution = np.eye(2, dtype=np.float32)[predicted] * 0.8 + 0.1
+    found = Assessment.of(HeldOut(labels, distribution, np.arange(50) % 5), given=50, of_folds=5)
+    assert (found.overall.accuracy, found.balanced) == (0.9, 0.75)
+    said = (
+        "The classes differ in size: if each counts the same, about 75 of 100 should be right (balanced accuracy)."
+    )
+    assert said in found.sentences()
+    equal = Assessment.of(held_out(0.9, right=40, wrong=10), given=50, of_folds=5)
+    assert equal.balanced is None
+    assert not any("balanced" in sentence for sentence in equal.sentences())

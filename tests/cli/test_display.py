@@ -43,6 +43,14 @@ def test_a_summary_says_what_was_gained_and_how_sure_that_is() -> None:
     )
 
 
+def test_where_classes_are_unequal_the_balanced_accuracy_stands_beside_the_accuracy() -> None:
+    assert "balanced" not in shown(summary_table(SUMMARY))
+    stages = tuple(replace(stage, balanced=0.611) for stage in SUMMARY.stages)
+    table = shown(summary_table(replace(SUMMARY, stages=stages)))
+    assert "balanced %" in table
+    assert table.count("61.1") == 2
+
+
 def test_the_time_of_folds_that_ran_side_by_side_is_that_of_the_clock() -> None:
     console = Console(width=80, record=True, file=io.StringIO())
     folds = [FoldRecord("run", number, (number,), ((1.0, 0.0),), 60.0) for number in range(3)]

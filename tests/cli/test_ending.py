@@ -6,11 +6,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lcgnn.files import process_token
 from lcgnn.sources.examples import write_example
 
 LCGNN = [sys.executable, "-m", "lcgnn"]
@@ -42,26 +44,53 @@ def at_work(folder: Path, wait_until: Callable[..., Any]) -> subprocess.Popen[st
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # Whoever runs the tests under nohup would pass it on.
+        preexec_fn=partial(signal.signal, signal.SIGHUP, signal.SIG_DFL),
     )
     for seed in (0, 1):
         wait_until((folder / "run" / f"seed-{seed}" / "checkpoint.safetensors").exists)
     return process
 
 
+def leave_behind(path: Path, process: int) -> Path:
+    """What a process that is killed while it writes a file leaves beside it."""
+    host = process_token().partition("@")[2]
+    left = path.parent / f".{path.name}.{process}@{host}.0123456789abcdef"
+    left.write_bytes(b"half")
+    return left
+
+
 @linux
-@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP], ids=lambda end: end.name)
 def test_workers_end_with_the_command_whatever_ended_it(
     end: signal.Signals, tmp_path: Path, wait_until: Callable[..., Any]
 ) -> None:
     process = at_work(tmp_path, wait_until)
     workers = children_of(process.pid)
     assert len(workers) >= 2
+    left = leave_behind(tmp_path / "run" / "seed-0" / "checkpoint.safetensors", process.pid)
     os.kill(process.pid, end)
-    process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=60)
+    if end != signal.SIGKILL:
+        assert process.returncode == 128 + end
+        assert errors.splitlines()[-1] == f"lcgnn: Ended by {end.name}. Give the command again to continue."
+        assert "Traceback" not in errors
     deadline = time.monotonic() + 20
     while any(map(is_running, workers)) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not any(map(is_running, workers))
+    again = subprocess.Popen(
+        [*LCGNN, *LONG],
+        cwd=tmp_path,
+        env={**os.environ, "LCGNN_CHECKPOINT_SECONDS": "0"},
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        wait_until(lambda: not left.exists())
+    finally:
+        os.killpg(again.pid, signal.SIGKILL)
+        again.wait()
 
 
 @linux
@@ -94,3 +123,22 @@ def test_a_reader_that_leaves_early_is_no_error_to_speak_of() -> None:
     )
     os.close(writer)
     assert done.stderr == ""
+
+
+@linux
+def test_a_command_that_is_to_outlive_its_terminal_does(tmp_path: Path, wait_until: Callable[..., Any]) -> None:
+    """As under nohup, which lets SIGHUP be ignored."""
+    ignored = (
+        "import os, signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    )
+    write_example(tmp_path / "g")
+    process = subprocess.Popen(
+        [sys.executable, "-c", ignored, *LCGNN, "train", "g", "--no-estimate", "--epochs", "400", "--out", "run"],
+        cwd=tmp_path,
+        env={**os.environ, "LCGNN_CHECKPOINT_SECONDS": "0"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    wait_until((tmp_path / "run" / "seed-0" / "checkpoint.safetensors").exists)
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(timeout=240) == 0

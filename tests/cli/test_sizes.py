@@ -32,6 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ([*HIDDEN, "hidden=1000000000"], ["weights on g needs ", " GB of memory, and 4.0 GB may be used"]),
         ([*HIDDEN, "hidden=1000000000", "-m", "semiemb"], ["weights on g needs ", "and 4.0 GB may be used"]),
         ([*HIDDEN, "hidden=9999999999999999999999"], ["hidden is 9,999,999,999,", "above 2,147,483,647"]),
+        ([*HIDDEN, "weight_decay=1e300"], ["weight_decay is 1e+300; no setting can be above 3.4e+38"]),
         ([*HIDDEN, "epochs=3000000000"], ["epochs is 3,000,000,000; no setting can be above 2,147,483,647"]),
         (["train", "g", "--seeds", "1000000000"], ["1,000,000,000 seeds", "needs 2,000.0 GB", "4.0 GB may be"]),
         (["reproduce", "table3", "--seeds", "1000000000"], ["1,000,000,000 seeds", "needs 2,000.0 GB"]),

@@ -28,7 +28,7 @@ ROWS: dict[str, tuple[Any, str]] = {
     "a frame of one value": (pd.DataFrame({"a": ["x"] * 60}), "no column can be used"),
     "a frame with two columns of one name": (lambda X: pd.DataFrame(X[:, :2], columns=["a", "a"]), "Duplicate"),
     "a frame with mixed cells": (pd.DataFrame({"a": [1, "x", 2.5] * 20}), "cells of one type"),
-    "a frame with lists": (pl.DataFrame({"a": [[1, 2]] * 60}), "one value a cell"),
+    "a frame with lists": (pl.DataFrame({"a": [["1", "2"]] * 60}), "one value a cell"),
     "a frame with infinity": (pd.DataFrame({"a": [*range(59), np.inf]}), "row 60, column 'a'"),
     "an empty frame": (pd.DataFrame({"a": []}), "no rows"),
 }
@@ -107,7 +107,7 @@ def test_bad_edges_are_refused(classifier: Any, data: Any, kind: str) -> None:
         ({"epochs": -1}, "at least one epoch"),
         ({"consistency_weight": -1}, "cannot be negative"),
         ({"settings": {"heads": 2}}, "no setting 'heads'"),
-        ({"scaling": "row"}, "auto, columns, rows, none"),
+        ({"scaling": "row"}, "auto, columns, rows, norm, none"),
         ({"validation_fraction": 1.0}, "between 0 and 1"),
     ],
 )

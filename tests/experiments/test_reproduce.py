@@ -16,7 +16,7 @@ import pytest
 
 from lcgnn.experiments.reproduce import Reproduction
 from lcgnn.experiments.store import Store, read_pack
-from lcgnn.experiments.study import run_missing
+from lcgnn.experiments.study import keep_record, run_missing
 from lcgnn.report.markdown import write_tables
 from lcgnn.runs.board import Board
 from lcgnn.runs.run import Run
@@ -219,6 +219,44 @@ def test_a_dask_cluster_gives_the_records_that_this_machine_gives(folder: Path, 
     here = reproduce(folder, "--records", "runs/here", "--results", "here")
     assert here.returncode == 0, here.stderr
     assert (folder / "here" / "study.md").read_text() == table
+
+
+def test_two_drivers_of_clusters_share_the_runs_between_them(
+    tmp_path: Path, small_graph: Callable[..., Any], scheduler: str
+) -> None:
+    source = Given.of(*small_graph())
+    runs = [Run(RunSpec(source, "lp", seed), source.load()) for seed in range(4)]
+    store = Store(tmp_path)
+    other = [store.claim(run.identity) for run in runs[:2]]
+    done = run_missing(runs, store, Board(tmp_path / "board", 4), workers=1, scheduler=scheduler)
+    assert {position for position, _ in (next(done), next(done))} == {2, 3}
+    assert store.find(runs[0].identity) is None
+    # What the other one has done is taken as it is, what it leaves is done.
+    finished = dataclasses.replace(keep_record(runs[0], Store(tmp_path / "other")), seconds=4711.0)
+    store.add(finished)
+    for claim in other:
+        assert claim is not None
+        claim.give_back()
+    left = dict(done)
+    assert left.keys() == {0, 1}
+    assert left[0] == finished
+    assert not list((tmp_path / "unfinished").glob("*.claim"))
+
+
+def test_a_driver_that_is_killed_keeps_no_claim(
+    folder: Path, scheduler: str, wait_until: Callable[..., Any]
+) -> None:
+    (folder / "study.toml").write_text(STUDY.replace("EPOCHS", "1000"))
+    process = started(folder, "--cluster", scheduler)
+    unfinished = folder / "runs" / "records" / "unfinished"
+    wait_until(lambda: any(unfinished.glob("*.claim")))
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert any(unfinished.glob("*.claim"))
+    again = reproduce(folder, "--cluster", scheduler)
+    assert again.returncode == 0, again.stderr
+    assert len(list((folder / "runs" / "records").glob("*.json"))) == 3
+    assert not list(unfinished.glob("*.claim"))
 
 
 def test_a_scheduler_that_does_not_answer_is_named(folder: Path) -> None:

@@ -57,7 +57,9 @@ def test_every_kind_of_column_is_recognised(file: TableFile) -> None:
 def test_features_are_as_wide_as_the_encoding_says(file: TableFile) -> None:
     encoding, _ = Encoding.fit(file, file.names)
     features, _ = encoding.apply(file)
-    assert features.shape == (6, encoding.width) == (6, 2 + 2 + 3 + 1 + 256)
+    terms = encoding.columns[-1].terms
+    assert terms is not None
+    assert features.shape == (6, encoding.width) == (6, 2 + 2 + 3 + 1 + len(terms.hashes))
 
 
 def test_numbers_are_standardised_and_missing_ones_marked(file: TableFile) -> None:
@@ -99,12 +101,13 @@ def test_an_encoding_survives_json(file: TableFile) -> None:
     "damage",
     [
         {}, "text", None, [1], [{}], [{"name": "a"}],
-        "kind", "scale", "mean", "categories", "buckets",
+        "kind", "scale", "mean", "categories", "buckets", "weight", "terms",
     ],
 )  # fmt: skip
 def test_a_damaged_description_is_refused(damage: object, file: TableFile) -> None:
     content: Any = Encoding.fit(file, ["size"])[0].to_json()
     wrong: dict[str, Any] = {"kind": "pickle", "scale": 0, "mean": "x", "categories": 3, "buckets": -1}
+    wrong |= {"weight": 0, "terms": {"texts": 2, "hashes": [5, 3], "frequencies": [1, 1]}}
     if isinstance(damage, str) and damage in wrong:
         content[0][damage] = wrong[damage]
     else:
@@ -165,8 +168,37 @@ def test_a_cell_that_keeps_a_column_from_being_numbers_is_named(tmp_path: Path) 
     assert any("line 6" in note and "'unknown' is not a number" in note for note in notes)
 
 
-def test_mostly_numbers_stay_dense_and_words_stay_sparse(file: TableFile) -> None:
+def test_mostly_numbers_stay_dense_and_words_stay_sparse(tmp_path: Path) -> None:
+    rows = [f"{place},the {chr(97 + place % 20) * 4} of {chr(98 + place % 20) * 5}" for place in range(60)]
+    file = table(tmp_path, rows, "size,text\n")
     numbers, _ = Encoding.fit(file, ["size"])
     words, _ = Encoding.fit(file, ["text"])
     assert isinstance(numbers.apply(file)[0], np.ndarray)
     assert isinstance(words.apply(file)[0], csr_array)
+
+
+def test_many_columns_of_every_kind_together_have_a_bounded_length(tmp_path: Path) -> None:
+    cells = [(place % 7, "yes" if place % 2 else "no", "red" if place % 3 else "blue") for place in range(42)]
+    rows = [",".join(str(cell) for cell in row * 4) for row in cells]
+    file = table(tmp_path, rows, ",".join(f"size{i},sure{i},colour{i}" for i in range(4)) + "\n")
+    features = dense(Encoding.fit(file, file.names)[0].apply(file)[0])
+    # Twelve columns share a squared length of 4.
+    assert np.square(features[:, 0]).mean() == pytest.approx(1 / 3, rel=1e-5)
+    assert np.unique(features[:, 1]) == pytest.approx([0, np.sqrt(1 / 3)])
+    assert np.square(features[:, 2:4]).sum(axis=1) == pytest.approx(1 / 3)
+
+
+def test_a_model_of_version_0_2_makes_the_features_that_it_was_trained_on(tmp_path: Path) -> None:
+    plain = {"mean": 0.0, "scale": 1.0, "categories": [], "buckets": 0, "marks_missing": False, "notation": ""}
+    described: list[dict[str, Any]] = [
+        {"name": "one", "kind": "count", **plain},
+        {"name": "two", "kind": "count", **plain},
+        {"name": "text", "kind": "text", **plain, "buckets": 64},
+        {"name": "colour", "kind": "category", **plain, "categories": ["blue", "red"], "marks_missing": True},
+    ]
+    rows = ["3,1,The cat,red", "0,0,a dog,", "0,5,the the cat,blue"]
+    features = dense(Encoding.from_json(described).apply(table(tmp_path, rows, "one,two,text,colour\n"))[0])
+    np.testing.assert_allclose(features[:, :2], [[0.75, 0.25], [0.0, 0.0], [0.0, 1.0]])
+    texts = pa.array(["The cat", "a dog", "the the cat"])
+    np.testing.assert_allclose(features[:, 2:66], hashed_words(texts, 64).toarray())
+    assert features[:, 66:].tolist() == [[0, 1, 0], [0, 0, 1], [1, 0, 0]]

@@ -26,10 +26,13 @@ from lcgnn.compute.placement.cutting import assign, cut
 from lcgnn.compute.tensor_files import read_tensors, write_tensors
 from lcgnn.experiments.store import Store, read_pack, write_pack
 from lcgnn.features.encoding import ColumnEncoding, Encoding
+from lcgnn.files import read_json
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import create
-from lcgnn.runs.records import Environment, Record, StageRecord
+from lcgnn.report.own import own_section
+from lcgnn.runs.records import Environment, FoldRecord, Record, StageRecord, Summary
 from lcgnn.runs.spec import SplitSpec
+from lcgnn.runs.train import train
 from lcgnn.sources.arrays import load_arrays, save_arrays
 from lcgnn.sources.npz import load_known_npz, load_npz, save_npz
 from lcgnn.sources.parts.files import read_manifest, read_part, write_parts
@@ -288,6 +291,35 @@ def _read_records(folder: Path) -> None:
     read_pack(folder / "pack.jsonl")
 
 
+def _train(folder: Path) -> None:
+    """Label propagation, which takes no time: what is refused is made again."""
+    train(folder / "graph.npz", "lp", folds=2, workers=1, out=folder / "run")
+
+
+def _training(folder: Path) -> None:
+    graph, _ = valid()
+    save_npz(folder / "graph.npz", graph, Split(graph.labelled, np.empty(0, np.int64), np.empty(0, np.int64)))
+    _train(folder)
+
+
+def _damage_training(folder: Path, random: Random) -> None:
+    """Any of the files that a training leaves and looks at again."""
+    paths = sorted((folder / "run").rglob("*.json"))
+    for path in random.sample(paths, random.choice([1, 1, 2])):
+        path.write_bytes(mutated_json(json.loads(path.read_text()), random))
+    if random.random() < 0.1:
+        (folder / "run" / "seed-0" / "predictions.csv").unlink()
+
+
+def _read_training(folder: Path) -> None:
+    own_section(folder)
+    _train(folder)
+    # Whatever was damaged is whole again.
+    assert Summary.from_json(read_json(folder / "run" / "summary.json")).expected is not None
+    assert len(FoldRecord.from_json(read_json(folder / "run" / "folds" / "fold-1.json")).nodes)
+    assert (folder / "run" / "seed-0" / "predictions.csv").exists()
+
+
 READERS = {
     "npz": Reader(_npz, _damage_npz, _read_npz),
     "arrays": Reader(_arrays, _damage_arrays, _read_arrays),
@@ -296,6 +328,7 @@ READERS = {
     "parts": Reader(_parts, _damage_parts, _read_parts),
     "model": Reader(_model, _damage_model, _read_model),
     "classifier": Reader(_classifier, _damage_model, _read_classifier),
+    "training": Reader(_training, _damage_training, _read_training),
     "records": Reader(_records, _damage_records, _read_records),
 }
 

@@ -72,6 +72,14 @@ def test_an_epochs_passes_give_autograds_logits_and_gradients(sparse, dropout, l
         assert_passes_are_autograds(network, peer, GraphTensors(random_graph(sparse=sparse)))
 
 
+@pytest.mark.parametrize(("numbers", "hidden"), [(1, 10), (70, 10), (700, 70)])
+def test_passes_over_a_few_rows_at_a_time_give_the_same(numbers, hidden, monkeypatch):
+    """One row at a time, seven, and layers wider than what is multiplied at once."""
+    monkeypatch.setattr("lcgnn.compute.kernels.convolution._NUMBERS", numbers)
+    network, peer = network_of(hidden=hidden), network_of(hidden=hidden)
+    assert_passes_are_autograds(network, peer, GraphTensors(random_graph()))
+
+
 def test_the_deeper_a_weight_the_less_it_matters():
     network = network_of(layers=6, strength=0.5)
     logarithms = torch.log1p(0.5 / torch.arange(1, 7)).tolist()

@@ -7,6 +7,7 @@ import os
 import sys
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,9 +21,9 @@ from lcgnn.sources.parts.parted import load_parted
 
 # Epochs of either phase, by method.
 EPOCHS = {"lc-gcn": 25, "lc-gat": 25, "gcn-adjacency": 5, "lc-sgc": 5, "lc-mlp": 5}
-EPOCHS |= {"lc-appnp": 5, "lc-dagnn": 5, "lc-gcnii": 5}
-# Of many weights some have a gradient of almost nothing, whose sign is rounding's, and Adam makes a full step of it.
-SETTINGS = {"lc-gcnii": {"learning_rate": 0.001}}
+EPOCHS |= {"lc-appnp": 5, "lc-dagnn": 5, "lc-gcnii": 5, "lc-grand": 5}
+# Of many weights some have a gradient of almost nothing, whose sign is rounding's; Adam makes a full step of it.
+SETTINGS: dict[str, Any] = {"lc-gcnii": {"learning_rate": 0.001}}
 # World size, features, kernels: the usual ones, those without, those for large graphs.
 CASES = (
     (4, "dense", "fused"),
@@ -33,7 +34,7 @@ CASES = (
 
 
 def method_named(name: str) -> TwoPhase:
-    length = {"base_epochs": EPOCHS[name], "epochs": EPOCHS[name], "base_stop_window": 0}
+    length: dict[str, Any] = {"base_epochs": EPOCHS[name], "epochs": EPOCHS[name], "base_stop_window": 0}
     method = create(name, **length, **SETTINGS.get(name, {}))
     assert isinstance(method, TwoPhase)
     return method

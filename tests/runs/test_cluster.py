@@ -59,14 +59,14 @@ def test_a_scheduler_without_workers_is_told_after_a_while(
 ) -> None:
     monkeypatch.setenv("LCGNN_CLUSTER_TIMEOUT", "1")
     with pytest.raises(ConfigError, match=f"has had no worker for 1 s. Start some: dask worker {address}"):
-        list(run_on_cluster(time.sleep, [0], Board(tmp_path / "board", 1), scheduler=address))
+        list(run_on_cluster(time.sleep, [(0, 0)], Board(tmp_path / "board", 1), scheduler=address))
 
 
 @pytest.mark.usefixtures("worker")
 def test_a_scheduler_that_is_killed_is_told(
     address: str, scheduler: subprocess.Popen[bytes], tmp_path: Path
 ) -> None:
-    running = run_on_cluster(time.sleep, [0, 600], Board(tmp_path / "board", 2), scheduler=address)
+    running = run_on_cluster(time.sleep, [(0, 0), (1, 600)], Board(tmp_path / "board", 2), scheduler=address)
     assert next(running) == (0, None)
     threading.Timer(1, scheduler.kill).start()
     with pytest.raises(OutputError, match=f"The Dask scheduler at {address} was lost. What is done is kept"):
@@ -76,4 +76,4 @@ def test_a_scheduler_that_is_killed_is_told(
 @pytest.mark.usefixtures("worker")
 def test_a_run_that_ends_every_worker_is_told(address: str, tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="A run ended every Dask worker that it was given to"):
-        list(run_on_cluster(os._exit, [1], Board(tmp_path / "board", 1), scheduler=address))
+        list(run_on_cluster(os._exit, [(0, 1)], Board(tmp_path / "board", 1), scheduler=address))

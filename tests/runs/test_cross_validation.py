@@ -109,6 +109,30 @@ def test_a_fold_that_is_done_is_not_repeated_and_a_damaged_one_is(rings: Run, tm
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fold-1.json", "fold-2.json", "fold-3.json"]
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("nodes", [2**70, 1, 2, 3, 4, 5, 6, 7]),
+        ("nodes", [0] * 8),
+        ("probabilities", [[1.0]] * 8),
+        ("probabilities", [[0.5, 0.6]] * 8),
+        ("probabilities", [[1.5, -0.5]] * 8),
+        ("fold", 1),
+    ],
+)
+def test_a_fold_that_says_what_it_cannot_have_found_is_repeated(
+    name: str, value: object, rings: Run, tmp_path: Path
+) -> None:
+    found = planned(rings, 3, tmp_path)
+    before = found.assess(carried_out(found))
+    path = tmp_path / "fold-1.json"
+    content = json.loads(path.read_text())
+    assert len(content["nodes"]) == 8
+    path.write_text(json.dumps({**content, name: value}))
+    assert found.assess(carried_out(found)) == before
+    assert json.loads(path.read_text())[name] == content[name]
+
+
 def test_the_folds_of_another_number_are_other_runs(rings: Run) -> None:
     assert folded(rings, 0, 3).identity != folded(rings, 0, 4).identity != rings.identity
 

@@ -44,6 +44,7 @@ STAGE = StageRecord(
     confusion=((2, 1), (0, 3)),
     fifths=tuple(Fifth(low / 5, (low + 1) / 5, low, 0) for low in range(5)),
     curve=(CurvePoint(1, 0.5, None, None), CurvePoint(2, 0.25, 0.5, 0.75)),
+    note="It ended where it began.",
 )
 RECORD = Record(
     run="abc",
@@ -75,13 +76,15 @@ SUMMARY = Summary(
     seconds=(1.5, 2.5),
     stages=(
         StageSummary("base", "gcn", (0.5, 0.75), (None, 0.5), 0.625, 0.125, Reported(81.2, 0.6)),
-        StageSummary("label consistency", "lc-gcn", (0.75, 0.75), (None, 0.5), 0.75, 0.0, None),
+        StageSummary("label consistency", "lc-gcn", (0.75, 0.75), (None, 0.5), 0.75, 0.0, None, ("kept",), 0.5),
     ),
     folder="runs/mine",
     lcgnn="0.1.0",
     answers=Answers(("a.csv", "b.csv"), (ClassCount("red", 2, 3), ClassCount("blue", 1, 4)), ("a note",)),
     expected=Assessment(
-        4, 5, 50, EXPECTED, (EXPECTED, None), (1,), Calibration(1.5, 0.25, 0.125), Majority(0, 0.5, -0.25, 0.75)
+        *(4, 5, 50, EXPECTED, (EXPECTED, None), (1,), Calibration(1.5, 0.25, 0.125, 0.5)),
+        majority=Majority(0, 0.5, -0.25, 0.75),
+        balanced=0.375,
     ),
     difference=PairedDifference(0.125, -0.5, 0.75, 0.5, 1, 2),
     communication=Communication(2, 40, {"weight gradients": MessageCost(1.0, 512, 0.25)}),
@@ -89,10 +92,11 @@ SUMMARY = Summary(
 EXAMPLES = [RECORD, FOLD, CONFIGURATION, SUMMARY, RECORD.split]
 # What files of earlier versions may be without, by the name of the field without the objects that hold it.
 OPTIONAL = {
+    "at_most",
     *("tables", "class_counts", "classes", "temperature", "validation"),
-    *("calibration_error", "confusion", "fifths", "curve"),
+    *("calibration_error", "confusion", "fifths", "curve", "note"),
     *("lcgnn", "torch", "numpy", "numba", "python", "machine", "commit", "finished"),
-    *("expected", "difference", "communication", "artifacts", "metrics.csv"),
+    *("expected", "difference", "communication", "artifacts", "metrics.csv", "balanced"),
 }
 # Objects that are passed on as they are.
 OPAQUE = {"settings", "tables"}
@@ -176,6 +180,8 @@ def is_optional(example: Any, path: Path) -> bool:
     """Records may be without names of classes, the version and a temperature, which a summary always has."""
     if path[-1] in ("classes", "lcgnn", "temperature"):
         return isinstance(example, Record)
+    if path[-1] == "notes":
+        return "stages" in path
     return path[-1] in OPTIONAL
 
 

@@ -235,3 +235,28 @@ def test_workers_need_no_files_of_their_own(graph: Path, training: Training, tmp
     found = train(loaded, settings=SHORT, folds=3, seeds=2, workers=2, out=tmp_path / "run")
     for ours, theirs in zip(found.predictions, training.predictions, strict=True):
         assert ours.read_bytes() == theirs.read_bytes()
+
+
+def test_a_folder_called_like_the_home_folder_s_short_name_is_that_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In both, a folder of tables that are not each other's; pyarrow reads a leading ~ as the user's home."""
+    here, home = tmp_path / "here", tmp_path / "home"
+    write_example(here / "~", "articles")
+    write_example(home, "wine")
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("HOME", str(home))
+    known = {path.name for path in home.iterdir()}
+    for form in ("csv", "parquet"):
+        found = train("~", "lp", estimate=False, workers=1, out=Path("~") / form, predictions=form)
+        assert (here / "~" / form / "seed-0" / f"predictions.{form}").is_file()
+        assert found.session.runs[0].graph.checksum == lcgnn.source_of(here / "~").load().graph.checksum
+    assert {path.name for path in home.iterdir()} == known
+
+
+def test_a_split_without_a_training_node_is_refused_and_leaves_no_folder(tmp_path: Path) -> None:
+    ring, labels = np.roll(np.eye(6), 1, axis=1), np.array([0, 1, 0, 1, 0, 1])
+    np.savez(tmp_path / "ring.npz", adjacency=ring + ring.T, labels=labels, train_mask=np.zeros(6, dtype=bool))
+    with pytest.raises(DataError, match="at least one training node"):
+        train(tmp_path / "ring.npz", settings=SHORT, out=tmp_path / "run", workers=1)
+    assert not (tmp_path / "run").exists()

@@ -21,13 +21,21 @@ PATH = np.array([[0, 1, 2], [1, 2, 3]])
 
 def test_features_labels_and_edges_become_a_graph() -> None:
     features = np.arange(8).reshape(4, 2)
-    made = from_arrays(features, [3, 7, -1, -1], links_of(PATH, 4), node_names=list("abcd"))
+    made = from_arrays(features, [3, 7, -1, -1], links_of(PATH, 4), node_names=list("abcd"), scaling="none")
     assert made.graph.class_names == ("3", "7")
     assert made.graph.labels.tolist() == [0, 1, -1, -1]
     assert made.graph.num_edges == 3
     np.testing.assert_array_equal(made.graph.features, features)
     assert made.split.train.tolist() == [0, 1]
     assert made.graph.node_names.tolist() == list("abcd")
+
+
+def test_features_are_scaled_unless_they_are_to_be_taken_as_they_are() -> None:
+    features = np.arange(8.0).reshape(4, 2)
+    made = from_arrays(1000 * features, [3, 7, -1, -1], links_of(PATH, 4))
+    np.testing.assert_allclose(made.graph.features, StandardScaler().fit_transform(features), rtol=1e-6)
+    assert made.form is not None
+    assert made.form.scaling == Scaling.fit(1000 * features)
 
 
 def test_class_names_may_include_some_that_no_node_has() -> None:
@@ -105,15 +113,17 @@ def test_scaling_equals_that_of_scikit_learn(sparse: bool) -> None:
     np.testing.assert_allclose(columns.apply(given), StandardScaler().fit_transform(values), atol=1e-6)
     rows: Any = Scaling.fit(given, "rows").apply(given)
     np.testing.assert_allclose(rows.toarray() if sparse else rows, normalize(values, "l1"), rtol=1e-6)
+    norm: Any = Scaling.fit(given, "norm").apply(given)
+    np.testing.assert_allclose(norm.toarray() if sparse else norm, normalize(values), rtol=1e-6)
     assert Scaling.fit(given, "none").apply(given) is given
 
 
 def test_counts_are_scaled_by_row_and_other_numbers_by_column() -> None:
     counts = np.random.default_rng(0).poisson(0.1, size=(50, 20)).astype(float)
-    assert Scaling.fit(counts).kind == Scaling.fit(csr_array(counts)).kind == "rows"
-    assert Scaling.fit(-counts).kind == "columns"
+    assert Scaling.fit(counts).kind == Scaling.fit(csr_array(counts)).kind == "norm"
+    assert Scaling.fit(-counts).kind == "norm"
     assert Scaling.fit(counts + 1).kind == "columns"
-    with pytest.raises(ConfigError, match="auto, columns, rows, none"):
+    with pytest.raises(ConfigError, match="auto, columns, rows, norm, none"):
         Scaling.fit(counts, "row")  # type: ignore[arg-type]
 
 

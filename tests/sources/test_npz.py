@@ -228,6 +228,8 @@ def test_what_may_be_a_mistake_is_told(tmp_path: Path) -> None:
     assert "'?', 'Unknown' is taken as a class. If it means that the label is unknown, give -1 or None" in told
     assert "'01', '1', '1.0' are kept apart, though they are one number" in told
     assert "no such array is known: 'colours'" in told
+    amounts = load_npz(written(tmp_path, adjacency=RING, labels=np.array([0.5, 1.25, -1, np.nan, 0.5, 2])))
+    assert "'0.5', '1.25' is taken as a class, though it looks like an amount" in " ".join(amounts.notes)
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from lcgnn import LCGNNClassifier
+from lcgnn import LCGNNClassifier, create
 from lcgnn.features.scaling import Scaling
 from lcgnn.graph import Features
 from lcgnn.runs.predict import predict
 from lcgnn.runs.run import Run, execute
 from lcgnn.runs.spec import RunSpec
+from lcgnn.sources.choice import source_of
 from lcgnn.sources.frames import table_of
 from lcgnn.sources.npz import Npz, load_npz
 from lcgnn.sources.tables.source import Tables
@@ -72,15 +75,73 @@ def test_a_table_an_npz_file_and_the_classifier_make_the_same_features(kind: str
     assert sparse == scaling
     assert_same(of_file, sparse.apply(csr_array(matrix)))
     assert_same(of_file, Scaling.from_json(scaling.to_json()).apply(matrix))
-    assert isinstance(of_table, csr_array) == (kind.startswith("counts") and "below" not in kind)
+    assert isinstance(of_table, csr_array) == kind.startswith("counts")
 
 
-def test_measurements_among_counts_are_standardised_and_take_no_part_in_the_sum() -> None:
+def test_measurements_among_counts_are_standardised_and_take_no_part_in_the_norm() -> None:
     matrix = MATRICES["counts beside measurements"]
     features = csr_array(Scaling.fit(matrix).apply(matrix)).toarray()
     sums = COUNTS.sum(axis=1)
-    np.testing.assert_allclose(features[:, 1:41].sum(axis=1), np.where(sums > 0, 1, 0), rtol=1e-6)
+    np.testing.assert_allclose(np.linalg.norm(features[:, 1:41], axis=1), np.where(sums > 0, 2, 0), rtol=1e-6)
     np.testing.assert_allclose(features[:, [0, 41, 42]].std(axis=0), 1, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("width", "length"), [(1, 1), (4, 2), (7, 2), (200, 2)])
+def test_rows_of_measurements_are_two_long_on_average_or_less(width: int, length: float) -> None:
+    measured = np.column_stack([GENERATOR.normal(5, 3, (ROWS, width)), np.full(ROWS, 0.1)])
+    features = np.asarray(Scaling.fit(measured).apply(measured))
+    assert np.square(features).sum(axis=1).mean() == pytest.approx(length**2, rel=1e-5)
+    assert not features[:, -1].any()
+
+
+@pytest.mark.parametrize("kind", MATRICES)
+@given(exponent=st.integers(-12, 12), digits=st.floats(1, 10))
+@settings(max_examples=10, deadline=None)
+def test_the_unit_of_the_features_changes_nothing(kind: str, exponent: int, digits: float) -> None:
+    matrix, factor = MATRICES[kind], digits * 10.0**exponent
+    one, other = Scaling.fit(matrix).apply(matrix), Scaling.fit(factor * matrix).apply(factor * matrix)
+    assert type(one) is type(other)
+    dense = [part.toarray() if isinstance(part, csr_array) else part for part in (one, other)]
+    np.testing.assert_allclose(dense[0], dense[1], atol=1e-6)
+
+
+@pytest.mark.parametrize("factor", [1000.0, 0.001])
+@pytest.mark.parametrize("kind", ["counts", "measurements", "counts beside measurements"])
+def test_features_times_a_number_change_no_prediction(kind: str, factor: float, tmp_path: Path) -> None:
+    quick: dict[str, Any] = {"base_epochs": 20, "epochs": 20, "selection": "last"}
+    answers = []
+    for name, matrix in (("one", MATRICES[kind]), ("other", factor * MATRICES[kind])):
+        (tmp_path / name).mkdir()
+        loaded = [as_tables(tmp_path / name / "tables", matrix).load(), load_npz(as_npz(tmp_path / name, matrix))]
+        frame = pd.DataFrame(matrix, columns=[f"x{column}" for column in range(matrix.shape[1])])
+        answers.append(
+            [
+                *(create("lc-gcn", **quick).fit(made.graph, made.split).label_distribution for made in loaded),
+                *(
+                    LCGNNClassifier(base_epochs=20, epochs=20, random_state=0)
+                    .fit(rows, LABELS, adjacency=RING)
+                    .label_distributions_
+                    for rows in (matrix, csr_array(matrix), frame)
+                ),
+            ]
+        )
+    for one, other in zip(*answers, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-4)
+        assert np.array_equal(one.argmax(axis=1), other.argmax(axis=1))
+
+
+def test_a_scaling_of_version_0_2_does_what_it_did() -> None:
+    matrix = MATRICES["counts beside measurements"]
+    zeros, ones = [0.0] * 43, [1.0] * 43
+    by_sum = Scaling.from_json({"kind": "rows", "mean": zeros, "scale": ones}).apply(matrix)
+    np.testing.assert_allclose(
+        csr_array(by_sum).toarray(), matrix / abs(matrix).sum(axis=1, keepdims=True), rtol=1e-6
+    )
+    described = {"kind": "mixed", "mean": zeros, "scale": [2.0] * 43, "counted": list(range(1, 41))}
+    mixed = csr_array(Scaling.from_json(described).apply(matrix)).toarray()
+    sums = np.maximum(COUNTS.sum(axis=1, keepdims=True), 1)
+    np.testing.assert_allclose(mixed[:, 1:41], COUNTS / sums, rtol=1e-6)
+    np.testing.assert_allclose(mixed[:, [0, 41, 42]], MEASURED / 2, rtol=1e-6)
 
 
 def test_features_that_are_ready_are_taken_as_they_are(tmp_path: Path) -> None:
@@ -103,6 +164,31 @@ def test_a_model_scales_a_file_as_the_one_that_it_was_trained_on(kind: str, tmp_
     alone = predict(tmp_path / "run", tmp_path / "half.npz")
     far = slice(8, half - 8)
     np.testing.assert_allclose(alone.distribution[far], whole.distribution[far], atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["counts", "measurements"])
+def test_the_data_of_pytorch_geometric_is_scaled_and_a_model_scales_other_data_alike(
+    kind: str, tmp_path: Path
+) -> None:
+    data = pytest.importorskip("torch_geometric.data")
+    import torch
+
+    def given_as(factor: float, rows: int = ROWS) -> Any:
+        ends = RING[:, (rows > RING).all(axis=0)]
+        x, y = torch.tensor(factor * MATRICES[kind][:rows]).float(), torch.tensor(LABELS[:rows])
+        return data.Data(x=x, y=y, edge_index=torch.tensor(np.concatenate([ends, ends[::-1]], axis=1)))
+
+    quick = {"base_epochs": 5, "epochs": 5, "selection": "last"}
+    whole = []
+    for factor in (1.0, 1000.0):
+        source = source_of(given_as(factor))
+        folder = tmp_path / str(factor)
+        execute(Run(RunSpec(source, "lc-gcn", 0, quick), source.load()), folder)
+        whole.append(predict(folder, given_as(factor)).distribution)
+    np.testing.assert_allclose(whole[0], whole[1], atol=1e-4)
+    half = ROWS // 2
+    alone = predict(tmp_path / "1000.0", given_as(1000.0, half)).distribution
+    np.testing.assert_allclose(alone[8 : half - 8], whole[1][8 : half - 8], atol=1e-5)
 
 
 def test_a_frame_of_counts_is_scaled_as_a_matrix_of_counts() -> None:

@@ -9,6 +9,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,8 @@ ENOUGH_TO_SHARPEN = 100
 DEPENDENCE = 2.0
 # Held-out labels a bin of the calibration error, and bins at most.
 _LABELS_PER_BIN, _MOST_BINS = 20, 15
+# How often a bound holds.
+_SURE = 0.95
 # The bounds of a temperature.
 _COLDEST, _HOTTEST = 0.05, 20.0
 
@@ -77,10 +80,18 @@ class HeldOut:
         )
         filled = counts > 0
         counts, hits, sums = counts[filled], hits[filled], sums[filled]
-        # One hit and one miss more, so that a bin where all are right is not taken as certain.
-        share = (hits + 1) / (counts + 2)
-        deviation = np.sqrt(DEPENDENCE * share * (1 - share) / counts)
-        return float(counts @ _mean_absolute((hits - sums) / counts, deviation) / self.labels.size)
+        mean_gaps = _mean_absolute((hits - sums) / counts, _deviation(hits, counts))
+        return float(counts @ mean_gaps / self.labels.size)
+
+    def largest_calibration_error(self) -> float:
+        """What the calibration error on other nodes stays below, in 95 of 100 cases.
+
+        Of few labels the share that is right is mostly off as a whole: an easy or a hard sample shifts all bins
+        the same way. So it is the 95 % bound of a single bin, and never less than the mean over the bins.
+        """
+        count, hits = self.labels.size, float(self.right.sum())
+        gap = abs(hits / count - float(self.distribution.max(axis=1).mean(dtype=np.float64)))
+        return max(self.calibration_error(), _bound_of_absolute(gap, float(_deviation(hits, count))))
 
     def without(self, fold: int) -> HeldOut:
         """All of it but one fold."""
@@ -113,6 +124,13 @@ def _log_at_temperature(distribution: NDArray[np.float32], temperature: float) -
     return np.asarray(scaled - np.log(np.exp(scaled).sum(axis=1, keepdims=True)))
 
 
+def _deviation(hits: Any, counts: Any) -> Any:
+    """The standard deviation of shares of labels that depend on each other."""
+    # One hit and one miss more, so that a bin where all are right is not taken as certain.
+    share = (hits + 1) / (counts + 2)
+    return np.sqrt(DEPENDENCE * share * (1 - share) / counts)
+
+
 def _mean_absolute(mean: NDArray[np.float64], deviation: NDArray[np.float64]) -> NDArray[np.float64]:
     """The mean of the absolute value of normal numbers."""
     from scipy.special import erf
@@ -120,6 +138,17 @@ def _mean_absolute(mean: NDArray[np.float64], deviation: NDArray[np.float64]) ->
     ratio = mean / deviation
     spread = deviation * math.sqrt(2 / math.pi) * np.exp(-(ratio**2) / 2)
     return np.asarray(spread + mean * erf(ratio / math.sqrt(2)))
+
+
+def _bound_of_absolute(mean: float, deviation: float) -> float:
+    """What the absolute value of a normal number stays below in 95 of 100 cases."""
+    from scipy.optimize import brentq
+    from scipy.special import ndtr
+
+    def beyond(bound: float) -> float:
+        return float(ndtr((bound - mean) / deviation) - ndtr((-bound - mean) / deviation)) - _SURE
+
+    return float(brentq(beyond, 0.0, mean + 4 * deviation))
 
 
 def fit_temperature(held_out: HeldOut, *, sharpen: bool = True) -> float:
@@ -154,19 +183,21 @@ class Calibration:
         error_before: Expected calibration error on other nodes without it.
         error_after: With it. Each fold is measured at the temperature of the others, so that no label judges
             a temperature that was fitted to it.
+        at_most: What the error with it stays below, in 95 of 100 cases.
     """
 
     temperature: float
     error_before: float
     error_after: float
+    at_most: float
 
     @classmethod
     def of(cls, held_out: HeldOut) -> Calibration:
         """From held-out labels; a temperature must lower the log loss of labels that it has not seen."""
-        before = held_out.calibration_error()
+        before, at_most = held_out.calibration_error(), held_out.largest_calibration_error()
         folds = np.unique(held_out.fold).tolist()
         if held_out.labels.size < ENOUGH_TO_CALIBRATE or len(folds) < 2:
-            return cls(1.0, before, before)
+            return cls(1.0, before, before, at_most)
         sharpen = held_out.labels.size >= ENOUGH_TO_SHARPEN
         parts = []
         for fold in folds:
@@ -174,8 +205,9 @@ class Calibration:
             parts.append(dataclasses.replace(part, distribution=at_temperature(part.distribution, temperature)))
         calibrated = _joined(parts)
         if calibrated.log_loss() >= held_out.log_loss():
-            return cls(1.0, before, before)
-        return cls(fit_temperature(held_out, sharpen=sharpen), before, calibrated.calibration_error())
+            return cls(1.0, before, before, at_most)
+        found = fit_temperature(held_out, sharpen=sharpen)
+        return cls(found, before, calibrated.calibration_error(), calibrated.largest_calibration_error())
 
 
 def _joined(parts: Sequence[HeldOut]) -> HeldOut:

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from lcgnn.errors import ConfigError
 from lcgnn.graph import Graph
 
+# The largest class has so many times the nodes of the smallest.
+_UNEQUAL = 2
+
 
 def accuracy(
     label_distribution: NDArray[np.float32], labels: NDArray[np.int64], nodes: NDArray[np.int64]
@@ -19,6 +22,23 @@ def accuracy(
     if not nodes.size:
         return float("nan")
     return float(np.mean(label_distribution[nodes].argmax(axis=1) == labels[nodes]))
+
+
+def balanced_accuracy(hits: NDArray[np.int64], counts: NDArray[np.int64]) -> float:
+    """The mean over classes of the share of their nodes that are classified correctly; NaN for no nodes.
+
+    Args:
+        hits: (C,) nodes of every class that are classified correctly.
+        counts: (C,) nodes of every class; one without any does not count.
+    """
+    there = counts > 0
+    return float(np.mean(hits[there] / counts[there])) if there.any() else float("nan")
+
+
+def are_unequal(counts: NDArray[np.int64]) -> bool:
+    """Whether the classes that have nodes differ so much in size that accuracy speaks mostly of the large ones."""
+    there = counts[counts > 0]
+    return bool(there.size > 1 and there.max() >= _UNEQUAL * there.min())
 
 
 def confusion(

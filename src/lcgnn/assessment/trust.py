@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcgnn.assessment.calibration import DEPENDENCE, ENOUGH_TO_CALIBRATE, Calibration, HeldOut
-from lcgnn.assessment.evaluation import ClassCount
+from lcgnn.assessment.evaluation import ClassCount, are_unequal, balanced_accuracy
 from lcgnn.errors import ConfigError
 
 # Fewer held-out labels of a class than this say next to nothing of it.
@@ -106,6 +106,8 @@ class Assessment:
         untested: Numbers of the classes of which no label was held out.
         calibration: Of the probabilities.
         majority: What always answering the most frequent class would give.
+        balanced: The share of held-out labels that were predicted right, every class counting the same, where the
+            classes are unequal; None where they are not, and in older files.
         chosen_among: So many answers were tried on these labels; what is expected allows for that.
     """
 
@@ -117,6 +119,7 @@ class Assessment:
     untested: tuple[int, ...]
     calibration: Calibration
     majority: Majority
+    balanced: float | None = None
     chosen_among: int = 1
 
     @classmethod
@@ -131,6 +134,7 @@ class Assessment:
             untested=tuple(np.setdiff1d(np.arange(num_classes), held_out.labels).tolist()),
             calibration=Calibration.of(held_out),
             majority=Majority.of(held_out),
+            balanced=_balanced(held_out),
         )
 
     def to_json(self, classes: Sequence[ClassCount] = ()) -> dict[str, Any]:
@@ -150,6 +154,7 @@ class Assessment:
         said = (
             self._accuracy_in_words(),
             self._majority_in_words(classes),
+            self._balanced_in_words(),
             self._untested_in_words(classes),
             self._calibration_in_words(),
         )
@@ -168,6 +173,14 @@ class Assessment:
             f"Of 100 predicted labels about {100 * expected.accuracy:.0f} should be right (between "
             f"{100 * expected.low:.0f} and {100 * expected.high:.0f}; estimated from {which} given labels by "
             f"{folds} cross-validation, {allowing}assuming that they are a fair sample of all nodes)."
+        )
+
+    def _balanced_in_words(self) -> str:
+        if self.balanced is None:
+            return ""
+        return (
+            f"The classes differ in size: if each counts the same, about {100 * self.balanced:.0f} of 100 should "
+            "be right (balanced accuracy)."
         )
 
     def _majority_in_words(self, classes: Sequence[ClassCount]) -> str:
@@ -207,21 +220,27 @@ class Assessment:
 
     def _calibration_in_words(self) -> str:
         calibration, labels = self.calibration, self.overall.labels
-        before, after = _points(calibration.error_before), _points(calibration.error_after)
+        off = f"off by {_points(calibration.error_after)} on average, and by {_most(calibration.at_most)} at most"
         if labels < ENOUGH_TO_CALIBRATE:
             return (
-                f"Probabilities are as the model gives them and may be off by {before} on average: {labels} "
-                "held-out labels are too few to calibrate by."
+                f"Probabilities are as the model gives them and may be {off}: {labels} held-out labels are too "
+                "few to calibrate by."
             )
         if calibration.temperature == 1:
             return (
                 "Probabilities are as the model gives them, because the held-out labels do not show that "
-                f"changing them helps: they may be off by {after} on average."
+                f"changing them helps: they may be {off}."
             )
         return (
-            f"Probabilities are calibrated (temperature {calibration.temperature:.2f}): they were off by {before} "
-            f"on average, and may still be by {after}, judged by labels that they were not calibrated on."
+            f"Probabilities are calibrated (temperature {calibration.temperature:.2f}): judged by labels that "
+            f"they were not calibrated on, they may still be {off} (before: {_points(calibration.error_before)})."
         )
+
+
+def _balanced(held_out: HeldOut) -> float | None:
+    counts = np.bincount(held_out.labels)
+    hits = np.bincount(held_out.labels[held_out.right], minlength=counts.size)
+    return balanced_accuracy(hits, counts) if are_unequal(counts) else None
 
 
 def _of_class(held_out: HeldOut, label: int) -> Expected | None:
@@ -234,3 +253,8 @@ def _points(share: float) -> str:
     return (
         "less than a percentage point" if not points else f"about {points} percentage point{'s' * (points != 1)}"
     )
+
+
+def _most(share: float) -> str:
+    """A bound, rounded to the side where it still is one."""
+    return f"{math.ceil(100 * share)}"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from errno import ENOSPC
 from typing import Annotated, NoReturn
 
 import typer
 
-from lcgnn.cli.ending import interruptible, shown_to_the_end
+from lcgnn.cli.ending import Ended, interruptible, shown_to_the_end
 from lcgnn.compute.placement.launch import end_with_parent, is_launched, is_of_torchrun, silence_torch
 from lcgnn.errors import LCGNNError
 from lcgnn.files import SPACE_HINT
@@ -49,6 +50,11 @@ def main() -> None:
         _fail(f"{where}{error.strerror or error}. {SPACE_HINT if error.errno == ENOSPC else ''}".rstrip())
     except KeyboardInterrupt:
         raise SystemExit(130) from None
+    except Ended as ended:
+        # Where the terminal is gone there is nobody to tell.
+        with suppress(OSError):
+            print(f"lcgnn: {ended}", file=sys.stderr, flush=True)
+        raise SystemExit(ended.code) from None
 
 
 def _fail(message: str) -> NoReturn:

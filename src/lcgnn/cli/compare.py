@@ -29,7 +29,7 @@ def compare(
     split_seed: options.SplitSeed = 0,
     validation: options.Validation = None,
     folds: options.Folds = None,
-    budget: options.Budget = "10m",
+    budget: options.Budget = "5m",
     set_: options.Set = None,
     device: options.Device = "auto",
     workers: options.Workers = None,
@@ -42,7 +42,7 @@ def compare(
 
     Example: lcgnn compare my_graph/
 
-    Example: lcgnn compare my_graph/ --methods lc-gcn,gat,mlp --budget 5m
+    Example: lcgnn compare my_graph/ --methods lc-gcn,gat,mlp --budget 10m
     """
     from lcgnn.cli.display import err
     from lcgnn.cli.display import out as console

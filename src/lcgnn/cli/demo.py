@@ -14,7 +14,7 @@ from lcgnn.cli.app import app
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("demo"),
 ) -> None:
-    """Train LC-GCN and LC-GAT on the benchmark graphs, show a table and save a plot (a few minutes).
+    """Train label consistency on the benchmark graphs, show a table and save a plot (a few minutes).
 
     Example: lcgnn demo
     """

@@ -157,6 +157,9 @@ def summary_table(summary: Summary) -> RenderableType:
     )
     table.add_column("")
     table.add_column("test accuracy %", justify="right")
+    balanced = any(stage.balanced is not None for stage in summary.stages)
+    if balanced:
+        table.add_column("balanced %", justify="right")
     table.add_column("the paper's", justify="right")
     table.add_column("validation %", justify="right")
     for stage in summary.stages:
@@ -164,6 +167,7 @@ def summary_table(summary: Summary) -> RenderableType:
         table.add_row(
             stage.method,
             _mean_std(stage.mean, stage.std if several else None),
+            *([percent(stage.balanced, sign="")] if balanced else []),
             "" if stage.paper is None else _mean_std(stage.paper.mean, stage.paper.std, 1),
             percent(sum(validation) / len(validation), sign="") if validation else "",
         )

@@ -12,35 +12,62 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from lcgnn.compute.placement.launch import is_launched
 from lcgnn.errors import OutputError
+
+
+class Ended(BaseException):
+    """The system, another process or the terminal that is closed asks this process to end.
+
+    Args:
+        number: Of the signal.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"Ended by {signal.Signals(number).name}. Give the command again to continue.")
+        self.code = 128 + number
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let the first Ctrl-C end the block, and not disturb how it ends; the third one ends the process at once."""
-    before = signal.getsignal(signal.SIGINT)
-    if before is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
+    """Let the first Ctrl-C or request to end end the block undisturbed; the third one ends the process."""
+    before = {number: signal.getsignal(number) for number in _ending_signals()}
+    if not before or threading.current_thread() is not threading.main_thread():
         yield
         return
     times = 0
 
-    def interrupt(*_: Any) -> None:
+    def interrupt(number: int, _frame: Any) -> None:
         nonlocal times
         times += 1
         if times == 1:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt if number == signal.SIGINT else Ended(number)
         if times > 2:
-            os._exit(130)
+            os._exit(128 + number)
 
-    signal.signal(signal.SIGINT, interrupt)
+    for number in before:
+        signal.signal(number, interrupt)
     try:
         yield
     finally:
         # After an interrupt Python still has threads and files to close, which another one should not disturb. At
         # the very end Python gives signals their default meaning again, unless they are ignored by then.
-        signal.signal(signal.SIGINT, interrupt if times else before)
+        for number, meaning in before.items():
+            signal.signal(number, interrupt if times else meaning)
         if times:
             atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
+
+
+def _ending_signals() -> list[signal.Signals]:
+    """The signals that are to end this process, and that nobody has given another meaning, as nohup does.
+
+    A rank that is asked to end may be waiting for the others, where Python does not look at signals: it ends at
+    once, and the others learn of it from its connections.
+    """
+    asked = [] if is_launched() else [getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")]
+    usual = [number for number in asked if number and signal.getsignal(number) == signal.SIG_DFL]
+    by_hand = [signal.SIGINT] if signal.getsignal(signal.SIGINT) is signal.default_int_handler else []
+    return [*by_hand, *usual]
 
 
 @contextmanager

@@ -27,7 +27,7 @@ def train(
     validation: options.Validation = None,
     estimate: options.Estimate = True,
     folds: options.Folds = None,
-    budget: options.Budget = "10m",
+    budget: options.Budget = "5m",
     consistency_weight: options.ConsistencyWeight = None,
     base_epochs: options.BaseEpochs = None,
     epochs: options.Epochs = None,

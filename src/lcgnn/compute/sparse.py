@@ -91,6 +91,11 @@ class SparseMatrix:
         """``factor * (self @ dense) + share * added``, outside of autograd."""
         return blended_product(self.matrix, dense, factor, added, share, self._entries)
 
+    def operand(self, dense: Tensor) -> tuple[Entries, Tensor]:
+        """For a product that is taken a few rows at a time: the entries, and the matrix that they refer to."""
+        assert self._entries is not None
+        return self._entries, dense
+
     def dropout(self, dropout: Dropout, kept_rows: Tensor | None = None) -> SparseMatrix:
         """Drop stored entries: the same as dropout on the dense matrix, since a zero stays zero.
 

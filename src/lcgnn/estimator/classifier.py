@@ -66,9 +66,10 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         hidden: Width of the hidden layer.
         dropout: Dropout rate.
         settings: Any other setting of the method; ``lcgnn methods lc-gcn`` lists them.
-        scaling: What is done to the numbers of X: "columns" are standardised, "rows" divided by their sum, "none",
-            or "auto": rows if X counts something (mostly zeros, none negative), columns otherwise. The columns of
-            a data frame are encoded each by its kind instead, as those of a table in a file.
+        scaling: What is done to the numbers of X: "columns" are standardised, "rows" divided by their sum, "norm"
+            divides them by their Euclidean norm, "none", or "auto": rows of length 2 if X counts something (mostly
+            zeros), otherwise columns, made smaller where they are many. The columns of a data frame are encoded
+            each by its kind instead, as those of a table in a file.
         validation_fraction: Share of the labels that choose the epoch instead of being trained on.
         estimate: Whether to estimate from the given labels how many predictions are right (``expected_``), and to
             calibrate the probabilities by that; a number says in how many parts the labels are divided, True takes

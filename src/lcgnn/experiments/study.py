@@ -7,10 +7,12 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from statistics import fmean
 
 from lcgnn.assessment.evaluation import PairedDifference, Summary
+from lcgnn.claims import Claim
 from lcgnn.experiments.graphs import Graphs
 from lcgnn.experiments.spec import Column, Experiment
 from lcgnn.experiments.store import Store
@@ -77,13 +79,7 @@ def run_missing(
     if scheduler is None:
         yield from _run_here(runs, store, board, workers, device)
         return
-    # A worker reads the graph itself: it may be far away.
-    specs = [run.spec for run in runs]
-    for position, record in run_on_cluster(
-        partial(_carry_out_elsewhere, device), specs, board, scheduler=scheduler
-    ):
-        store.add(record)
-        yield position, record
+    yield from _run_on_cluster(runs, store, board, device, scheduler)
 
 
 def _run_here(
@@ -101,6 +97,44 @@ def _run_here(
         left = [runs[position] for position in elsewhere]
         carry_out_last = partial(_carry_out, store.folder, device)
         yield from run_jobs(carry_out_last, left, board, workers=min(workers, len(left)), positions=elsewhere)
+
+
+def _run_on_cluster(
+    runs: Sequence[Run], store: Store, board: Board, device: str, scheduler: str
+) -> Iterator[tuple[int, Record]]:
+    """As `_run_here`; the claims are this process's, since the workers need not see the store."""
+    left, claims = dict(enumerate(runs)), dict[int, Claim]()
+
+    def unclaimed() -> Iterator[tuple[int, RunSpec]]:
+        for position, run in list(left.items()):
+            claim = store.claim(run.identity)
+            if claim is not None and store.find(run.identity) is None:
+                claims[position] = claim
+                # A worker reads the graph itself: it may be far away.
+                yield position, run.spec
+            elif claim is not None:
+                claim.give_back()
+
+    try:
+        while left:
+            jobs, carry_out = unclaimed(), partial(_carry_out_elsewhere, device)
+            # The cluster is not asked for what others are doing.
+            some = chain([first], jobs) if (first := next(jobs, None)) else ()
+            for position, record in run_on_cluster(carry_out, some, board, scheduler=scheduler) if some else ():
+                store.add(record)
+                claims.pop(position).give_back()
+                del left[position]
+                yield position, record
+            found = {position: store.find(run.identity) for position, run in left.items()}
+            for position, done in found.items():
+                if done is not None:
+                    board.finish(position)
+                    del left[position]
+                    yield position, done
+            time.sleep(_LOOK_AGAIN if left else 0)
+    finally:
+        for claim in claims.values():
+            claim.give_back()
 
 
 def _carry_out_elsewhere(device: str, spec: RunSpec) -> Record:

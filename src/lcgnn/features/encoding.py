@@ -19,7 +19,7 @@ from lcgnn.features.column import ColumnEncoding as ColumnEncoding
 from lcgnn.features.fitting import CELLS, fitted_columns
 from lcgnn.features.notes import ColumnNotes
 from lcgnn.features.numbers import written_numbers
-from lcgnn.features.scaling import DENSE_SHARE, divided_by_row_sums
+from lcgnn.features.scaling import DENSE_SHARE, divided_rows
 from lcgnn.features.table import TableFile, listed, shown
 from lcgnn.features.words import hashed_words
 from lcgnn.graph import Features
@@ -73,7 +73,7 @@ class Encoding:
 def _blocks(columns: tuple[ColumnEncoding, ...], file: TableFile, notes: ColumnNotes) -> Iterator[Features]:
     """The features of all columns in order, those side by side that are made alike in one block.
 
-    Counts are not yet divided by their sum over a row.
+    Counts are divided by their norm or sum over all columns of a row that count.
     """
     made: list[tuple[str, Features]] = []
     for form, alike in groupby(columns, lambda column: "dense" if column.kind in _DENSE_KINDS else column.kind):
@@ -84,7 +84,7 @@ def _blocks(columns: tuple[ColumnEncoding, ...], file: TableFile, notes: ColumnN
         else:
             made += [(form, _words(column, file, notes)) for column in alike]
     counts = [block for form, block in made if form == "count"]
-    together = divided_by_row_sums(csr_array(hstack(counts, format="csr"))) if counts else None
+    together = _divided(columns, counts) if counts else None
     start = 0
     for form, block in made:
         if form == "count":
@@ -94,6 +94,13 @@ def _blocks(columns: tuple[ColumnEncoding, ...], file: TableFile, notes: ColumnN
             start += width
         else:
             yield block
+
+
+def _divided(columns: tuple[ColumnEncoding, ...], counts: list[Features]) -> csr_array:
+    """All counts side by side, divided over the row."""
+    first = next(column for column in columns if column.kind == "count")
+    whole = csr_array(hstack(counts, format="csr"))
+    return divided_rows(whole, by_norm=first.by_norm, length=first.weight)
 
 
 def _joined(blocks: list[Features], num_rows: int) -> Features:
@@ -126,7 +133,7 @@ def _standardised(columns: list[ColumnEncoding], file: TableFile, notes: ColumnN
         gaps = np.isnan(values)
         pending.append(np.nan_to_num((values - column.mean) / column.scale, nan=0.0).astype(np.float32))
         if column.marks_missing:
-            pending.append(gaps.astype(np.float32))
+            pending.append((column.weight * gaps).astype(np.float32))
         elif gaps.any():
             _tell_filled(file, column.name, int(gaps.sum()), notes)
         if len(pending) * file.num_rows >= CELLS:
@@ -166,10 +173,12 @@ def _words(column: ColumnEncoding, file: TableFile, notes: ColumnNotes) -> csr_a
     cells = _as_text(without_gaps(file.column(column.name)))
     if column.kind == "category":
         block = _one_hot(column, file, cells, notes)
-    else:
+    elif column.terms is None:
         block = hashed_words(cells, column.buckets)
+    else:
+        block = column.terms.apply(cells, f"{file.path}, column {shown(column.name)}: its terms")
     if column.marks_missing:
-        marks = cells.is_null().to_numpy().astype(np.float32)
+        marks = (column.weight * cells.is_null().to_numpy()).astype(np.float32)
         return csr_array(hstack([block, csr_array(marks[:, None])], format="csr"))
     if cells.null_count and column.kind != "text":
         _tell_filled(file, column.name, cells.null_count, notes)
@@ -215,5 +224,5 @@ def _one_hot(encoding: ColumnEncoding, file: TableFile, column: Any, notes: Colu
         notes.add("hold values that were not there in training, which count as none", encoding.name, sentence)
     positions = pc.fill_null(found, -1).to_numpy()
     rows = np.flatnonzero(positions >= 0)
-    ones = np.ones(rows.size, dtype=np.float32)
+    ones = np.full(rows.size, encoding.weight, dtype=np.float32)
     return csr_array((ones, (rows, positions[rows])), shape=(len(column), len(encoding.categories)))

@@ -23,9 +23,8 @@ from lcgnn.features.numbers import (
 )
 from lcgnn.features.scaling import counting, mean_and_scale
 from lcgnn.features.table import TableFile, shown
+from lcgnn.features.terms import Terms
 
-# Buckets that the words of a text column are counted in.
-TEXT_BUCKETS = 256
 # Cells of number columns that are worked on at a time.
 CELLS = 1 << 22
 
@@ -45,9 +44,15 @@ def fitted_columns(file: TableFile, names: Iterable[str]) -> tuple[list[ColumnEn
         else:
             made[name] = _fit_other(file, name, without_gaps(column), notes)
     made |= numbers.encodings()
-    columns = [column for column in made.values() if column is not None]
+    columns = _balanced([column for column in made.values() if column is not None])
     told = notes.told()
     return columns, [f"Features: {_in_words(columns)}.", *told] if columns else told
+
+
+def _balanced(columns: list[ColumnEncoding]) -> list[ColumnEncoding]:
+    """The columns; those that are neither counts nor text have a bounded length together."""
+    alike = sum(column.kind not in ("count", "text") for column in columns)
+    return [column if column.kind in ("count", "text") else column.among(alike) for column in columns]
 
 
 def _numbers_in(
@@ -121,8 +126,9 @@ class _Numbers:
                 made = ColumnEncoding(name, "number", float(np.nanmean(values)), spread, marks_missing=True)
             self._made.append(made.written(notation))
             # What is missing is no count: such a column is standardised.
-            negative = bool(gaps[position]) or bool((values < 0).any())
-            self._entries.append((int(np.count_nonzero(values)), negative))
+            gappy = bool(gaps[position])
+            entries = values.size if gappy else int(np.count_nonzero(values))
+            self._entries.append((entries, gappy or bool((values < 0).any())))
         self._block.clear()
 
 
@@ -153,9 +159,13 @@ def _fit_other(file: TableFile, name: str, column: Any, notes: ColumnNotes) -> C
         times = as_times(file, name, column)
         mean, spread = float(np.nanmean(times)), float(np.nanstd(times)) or 1.0
         return ColumnEncoding(name, kind, mean, spread, marks_missing=marks_missing)
+    if kind == "text":
+        terms, told = Terms.of(column)
+        sentence = f"{_place(file, name)}: text, of which {told} are features."
+        notes.add("are text, of which words and parts of words are features", name, sentence)
+        return ColumnEncoding(name, kind, marks_missing=marks_missing, terms=terms)
     categories = tuple(sorted(pc.unique(cells).to_pylist())) if kind == "category" else ()
-    buckets = TEXT_BUCKETS if kind == "text" else 0
-    return ColumnEncoding(name, kind, categories=categories, buckets=buckets, marks_missing=marks_missing)
+    return ColumnEncoding(name, kind, categories=categories, marks_missing=marks_missing)
 
 
 def _place(file: TableFile, name: str) -> str:

@@ -1,13 +1,16 @@
 """Bring a matrix of numbers to a scale that a network learns from, so that it can be done again to other rows.
 
-The rule, for the columns of a table and for the matrix of a file alike: columns that count something (none
-negative, together mostly zeros, each zero in at least half of the rows) stay sparse, and a row's counts are
-divided by their sum; every other column is standardised.
+The rule, for the columns of a table and for the matrix of a file alike: columns that count something (together
+mostly zeros, each zero in at least half of the rows) stay sparse, and every row of them gets the Euclidean length
+2; every other column is standardised, and where there are more than four of these they are made smaller, so that a
+row of them has a length of 2 on average. So a row is as long however many columns there are and in whatever
+unit they are: how sure a network becomes of its classes, on which label consistency builds, hangs on that length.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -20,12 +23,16 @@ from lcgnn.features.cells import LARGEST_NUMBER
 from lcgnn.graph import Features
 from lcgnn.limits import check_features
 
-ScalingKind = Literal["auto", "columns", "rows", "none"]
-KINDS = ("auto", "columns", "rows", "none")
+ScalingKind = Literal["auto", "columns", "rows", "norm", "none"]
+KINDS = ("auto", "columns", "rows", "norm", "none")
+# What "auto" may come to beside these, and came to in models before 0.3.
+_MIXED = ("mixed norm", "mixed")
 # Features beyond this share of non-zeros are kept dense.
 DENSE_SHARE = 0.3
 # A column with fewer zeros measures something, even among counts.
 _DENSE_COLUMN = 0.5
+# Of a row of counts, and of one of standardised columns on average, of which four have it as they are.
+LENGTH = 2.0
 # Cells that are worked on at a time.
 _CELLS = 1 << 22
 
@@ -35,10 +42,12 @@ class Scaling:
     """What is done to every row.
 
     Args:
-        kind: "columns" are standardised, "rows" divided by the sum of their absolute values, "none", or "mixed".
+        kind: "columns" are standardised, "rows" divided by the sum of their absolute values, "norm" divides them
+            by their Euclidean norm, "none"; "mixed norm" and "mixed" divide a row's counts by norm or sum and
+            standardise the other columns.
         mean: (F,) subtracted from the columns.
-        scale: (F,) that they are divided by.
-        counted: (F,) which columns are divided by their sum over the row; all for "rows", some for "mixed".
+        scale: (F,) that they are divided by; of columns that are divided over the row, after that.
+        counted: (F,) which columns are divided over the row; all for "rows" and "norm", some for the mixed ones.
     """
 
     kind: str
@@ -50,21 +59,26 @@ class Scaling:
     def fit(cls, features: Features, kind: ScalingKind = "auto") -> Scaling:
         """Choose what to do by these rows.
 
-        "auto" divides rows by their sum if the features count something, as words in a text, as the paper does,
-        and otherwise standardises columns; where some columns count and others do not, each as it needs.
+        "auto" gives rows the length 2 if the features count something, as words in a text; otherwise it
+        standardises columns, and bounds the length of their rows. Where some columns count and others do not, each
+        gets what it needs.
         """
         if kind not in KINDS:
             raise ConfigError(f"scaling is {kind!r}; it can be {', '.join(KINDS)}.")
         check_features("X", features.shape[1])
         width = features.shape[1]
-        counted = np.full(width, kind == "rows")
+        mean, scale, counted = np.zeros(width), np.ones(width), np.full(width, kind in ("rows", "norm"))
+        if kind not in ("auto", "columns"):
+            return cls(kind, mean, scale, counted)
         if kind == "auto":
             counted = counting(features.shape[0], *_numbers_of_entries(features))
-        mean, scale = np.zeros(width), np.ones(width)
-        if kind in ("auto", "columns") and not counted.all():
-            mean[~counted], scale[~counted] = _statistics(features, np.flatnonzero(~counted))
-        found: str = "rows" if counted.all() else "mixed" if counted.any() else "columns"
-        return cls("none" if kind == "none" else found, mean, scale, counted)
+            scale[counted] = 1 / LENGTH
+        others = np.flatnonzero(~counted)
+        if others.size:
+            mean[others], scale[others], varied = _statistics(features, others)
+            scale[others] *= shrinkage(varied) if kind == "auto" else 1.0
+        found = "norm" if counted.all() else "mixed norm" if counted.any() else "columns"
+        return cls(found, mean, scale, counted)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scaling) and self.to_json() == other.to_json()
@@ -75,7 +89,7 @@ class Scaling:
     def to_json(self) -> dict[str, Any]:
         """Plain data, from which `from_json` makes the same scaling again."""
         content = {"kind": self.kind, "mean": self.mean.tolist(), "scale": self.scale.tolist()}
-        return {**content, "counted": np.flatnonzero(self.counted).tolist()} if self.kind == "mixed" else content
+        return {**content, "counted": np.flatnonzero(self.counted).tolist()} if self.kind in _MIXED else content
 
     @classmethod
     def from_json(cls, content: Any) -> Scaling:
@@ -83,13 +97,13 @@ class Scaling:
         damaged = "The description of the features' scale is damaged. Train the model again."
         try:
             mean, scale = np.array(content["mean"], float), np.array(content["scale"], float)
-            counted = np.full(mean.shape, content["kind"] == "rows")
+            counted = np.full(mean.shape, content["kind"] in ("rows", "norm"))
             counted[np.array(content.get("counted", []), dtype=np.int64)] = True
             made = cls(content["kind"], mean, scale, counted)
         except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise DataError(damaged) from error
         usable = np.isfinite(made.mean).all() and (made.scale > 0).all() and made.mean.shape == made.scale.shape
-        if made.kind not in (*KINDS, "mixed") or not usable or made.mean.ndim != 1:
+        if made.kind not in (*KINDS, *_MIXED) or not usable or made.mean.ndim != 1:
             raise DataError(damaged)
         return made
 
@@ -103,36 +117,51 @@ class Scaling:
             raise InputError(f"X: a value is beyond {LARGEST_NUMBER:g}, which cannot be a feature. Correct it.")
         if self.kind == "columns":
             return np.asarray((_dense(features) - self.mean) / self.scale, dtype=np.float32)
-        if self.kind == "rows":
+        if self.kind in ("rows", "norm"):
             if isinstance(features, csr_array) or _share_of_entries(features) <= DENSE_SHARE:
-                return divided_by_row_sums(csr_array(features))
-            sums = np.abs(features).sum(axis=1, dtype=np.float64)
-            return np.asarray(features * _inverse(sums)[:, None], dtype=np.float32)
-        return self._mixed(features) if self.kind == "mixed" else features
+                return divided_rows(csr_array(features), by_norm=self.kind == "norm", length=self._length)
+            lengths = _norms(csr_array(features)) if self.kind == "norm" else _sums(features)
+            return np.asarray(features * (self._length * _inverse(lengths)[:, None]), dtype=np.float32)
+        return self._mixed(features) if self.kind in _MIXED else features
+
+    @property
+    def _length(self) -> float:
+        """What the norm of a row's counts, or their sum, is to be."""
+        by_norm = self.kind in ("norm", "mixed norm")
+        return 1 / float(self.scale[self.counted][0]) if by_norm and self.counted.any() else 1.0
 
     def _mixed(self, features: Features) -> Features:
         counts, others = np.flatnonzero(self.counted), np.flatnonzero(~self.counted)
         columns = csc_array(features)
         standardised = (_dense(csr_array(columns[:, others])) - self.mean[others]) / self.scale[others]
-        divided = divided_by_row_sums(csr_array(columns[:, counts]))
+        by_norm = self.kind == "mixed norm"
+        divided = divided_rows(csr_array(columns[:, counts]), by_norm=by_norm, length=self._length)
         joined = csc_array(hstack([divided, csr_array(standardised.astype(np.float32))], format="csc"))
         return sparse_or_dense(csr_array(joined[:, np.argsort(np.concatenate([counts, others]))]))
 
 
 def counting(num_rows: int, entries: NDArray[np.int64], negative: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """(F,) which columns count something, by how many of their entries are not zero, and if any is negative."""
-    # A column of zeros says nothing of the others.
-    able = ~negative & (entries > 0)
-    share = entries[able].sum() / max(1, num_rows * int(able.sum()))
-    if not able.any() or share > DENSE_SHARE:
-        return np.zeros(entries.size, dtype=bool)
-    return np.asarray(~negative & (entries <= _DENSE_COLUMN * num_rows))
+    """(F,) which columns count something, by how many of their entries are not zero, and if any is negative.
+
+    Columns that are mostly zeros all together count, whatever their signs, as words do that a hash gives signs.
+    Beside columns that are not, only those without a negative entry can count.
+    """
+    for able in (entries > 0, ~negative & (entries > 0)):  # A column of zeros says nothing of the others.
+        share = entries[able].sum() / max(1, num_rows * int(able.sum()))
+        if able.any() and share <= DENSE_SHARE:
+            return np.asarray((able | (entries == 0)) & (entries <= _DENSE_COLUMN * num_rows))
+    return np.zeros(entries.size, dtype=bool)
 
 
-def divided_by_row_sums(counts: csr_array) -> csr_array:
-    """(N, F) float32, every row divided by the sum of its absolute values; a row of zeros stays one."""
-    sums = np.asarray(abs(counts).sum(axis=1), dtype=np.float64).ravel()
-    return csr_array(diags_array(_inverse(sums)) @ counts).astype(np.float32)
+def shrinkage(num_columns: int) -> float:
+    """What so many standardised columns are divided by, so that their rows are 2 long on average or less."""
+    return max(1.0, math.sqrt(num_columns) / LENGTH)
+
+
+def divided_rows(counts: csr_array, *, by_norm: bool, length: float = 1.0) -> csr_array:
+    """(N, F) float32, every row with this Euclidean norm or sum of absolute values; a row of zeros stays one."""
+    lengths = _norms(counts) if by_norm else _sums(counts)
+    return csr_array(diags_array(length * _inverse(lengths)) @ counts).astype(np.float32)
 
 
 def sparse_or_dense(features: csr_array) -> Features:
@@ -149,7 +178,9 @@ def mean_and_scale(columns: NDArray[np.float64]) -> tuple[NDArray[np.float64], N
     """
     mean = columns.sum(axis=1) / columns.shape[1]
     spread = np.sqrt(np.square(columns - mean[:, None]).sum(axis=1) / columns.shape[1])
-    return mean, np.where(spread > 0, spread, 1.0)
+    # The mean of equal numbers may differ from them by rounding, which is no spread.
+    constant = (columns == columns[:, :1]).all(axis=1)
+    return np.where(constant, columns[:, 0], mean), np.where(constant | (spread == 0), 1.0, spread)
 
 
 def checksum(features: Features) -> str:
@@ -161,16 +192,20 @@ def checksum(features: Features) -> str:
     return digest.hexdigest()
 
 
-def _statistics(features: Features, places: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _statistics(
+    features: Features, places: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
+    """The mean and the standard deviation of these columns, and how many of them are not constant."""
     columns = csc_array(features) if isinstance(features, csr_array) else features
     step = max(1, _CELLS // max(1, features.shape[0]))
-    means, scales = [], []
+    means, scales, varied = [], [], 0
     for start in range(0, places.size, step):
-        block = columns[:, places[start : start + step]]
-        mean, scale = mean_and_scale(np.ascontiguousarray(_dense(block).T))
+        block = np.ascontiguousarray(_dense(columns[:, places[start : start + step]]).T)
+        mean, scale = mean_and_scale(block)
         means.append(mean)
         scales.append(scale)
-    return np.concatenate(means), np.concatenate(scales)
+        varied += int((block != block[:, :1]).any(axis=1).sum())
+    return np.concatenate(means), np.concatenate(scales), varied
 
 
 def _numbers_of_entries(features: Features) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -180,6 +215,21 @@ def _numbers_of_entries(features: Features) -> tuple[NDArray[np.int64], NDArray[
     width = features.shape[1]
     entries = np.bincount(features.indices[features.data != 0], minlength=width)
     return entries, np.bincount(features.indices[features.data < 0], minlength=width) > 0
+
+
+def _sums(features: Features) -> NDArray[np.float64]:
+    """(N,) the sum of the absolute values of every row."""
+    if isinstance(features, csr_array):
+        return np.asarray(abs(features).sum(axis=1), dtype=np.float64).ravel()
+    return np.asarray(np.abs(features).sum(axis=1, dtype=np.float64))
+
+
+def _norms(features: csr_array) -> NDArray[np.float64]:
+    """(N,) the Euclidean norm of every row, also of very small numbers, whose squares would be zero."""
+    features = features.astype(np.float64)
+    largest = abs(features).max(axis=1).toarray().ravel() if features.shape[1] else np.zeros(features.shape[0])
+    unit = csr_array(diags_array(_inverse(largest)) @ features)
+    return np.asarray(largest * np.sqrt(np.asarray(unit.power(2).sum(axis=1)).ravel()))
 
 
 def _inverse(sums: NDArray[np.float64]) -> NDArray[np.float64]:

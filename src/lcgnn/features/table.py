@@ -85,6 +85,16 @@ def listed(names: list[str], most: int = 8) -> str:
     return ", ".join(shown(name) for name in names[:most]) + (", ..." if len(names) > most else "")
 
 
+def is_list(kind: Any) -> bool:
+    """Whether the cells of a column of this type are lists."""
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+
+
+def is_number(kind: Any) -> bool:
+    """Whether this is a type of numbers, or of truth values, which are 0 and 1 in a vector."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
+
+
 def _plain(column: Any, name: str, path: Path) -> Any:
     """A column as one of the few types that the rest of the package knows."""
     types = pa.types
@@ -104,6 +114,12 @@ def _plain(column: Any, name: str, path: Path) -> Any:
             return column.cast(pa.timestamp("s"), safe=False)
         if types.is_large_string(kind) or types.is_null(kind) or str(kind) == "string_view":
             return _plain(column.cast(pa.string()), name, path)
+        if is_list(kind) and is_number(kind.value_type):
+            lengths = pc.min_max(pc.list_value_length(column))
+            raise DataError(
+                f"{path}, column {shown(name)}: lists of {lengths['min']} to {lengths['max']} numbers. Give as "
+                "many in every row, at least one, or leave the column out."
+            )
     except pa.ArrowException as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(f"{path}, column {shown(name)}: cannot be read ({reason}).") from error

@@ -1,4 +1,15 @@
-"""APPNP: a perceptron whose answers personalised PageRank averages over the graph (Klicpera et al. 2019)."""
+"""APPNP: a perceptron whose answers personalised PageRank averages over the graph (Klicpera et al. 2019).
+
+Width, dropout, steps, alpha, learning rate, the penalty on the first layer alone and the patience of 100 epochs
+are the paper's. What departs from the original: there is no dropout on the entries of the adjacency, which
+would need a mask for every edge and step; the layers have biases; and there are at most 500 epochs instead of
+10,000, so that a fit that keeps its last epoch, for which patience cannot act, has a sensible length. On the
+validation nodes of Cora that loses nothing (80.6 % against 80.7 % with at most 1,500, Citeseer 73.7 against
+73.1 %; three seeds).
+
+With ``smoothing`` the perceptron's answers are averaged by SSGC's mean of the powers (Zhu and Koniusz 2021) or
+by SGC's last power instead; ``sgc`` is SGC itself, with a linear layer and no dropout.
+"""
 
 from __future__ import annotations
 

@@ -14,6 +14,8 @@ from lcgnn.errors import ConfigError
 
 # Of a setting that counts something: what torch and this machine's memory can address is far below.
 _LARGEST = 2**31 - 1
+# Of a setting that is a number: what there is in the single precision that networks compute in.
+_LARGEST_NUMBER = 3.4e38
 
 _WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text", NoneType: "null"}
 
@@ -71,6 +73,8 @@ def _in_words(kind: Any) -> str:
 def _check_range(name: str, field: dataclasses.Field[Any], value: Any) -> None:
     if isinstance(value, Integral) and abs(int(value)) > _LARGEST:
         raise ConfigError(f"{name}: {field.name} is {_shown(value)}; no setting can be above {_LARGEST:,}.")
+    if isinstance(value, float) and abs(value) > _LARGEST_NUMBER:
+        raise ConfigError(f"{name}: {field.name} is {value:g}; no setting can be above {_LARGEST_NUMBER:g}.")
     limits = ("at_least", "above", "below", "at_most")
     at_least, above, below, at_most = (field.metadata.get(limit) for limit in limits)
     if at_least is not None and value < at_least:

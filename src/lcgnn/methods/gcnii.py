@@ -1,4 +1,12 @@
-"""GCNII: many graph convolutions, each of which keeps a share of the first layer (Chen et al. 2020)."""
+"""GCNII: many graph convolutions, each of which keeps a share of the first layer (Chen et al. 2020).
+
+On the benchmarks, layers, width, lambda, dropout and the two weight decays are those of the authors' scripts
+(``defaults.toml``), as are alpha, the learning rate, the patience of 100 epochs and the choice by validation
+loss. Any other graph gets 8 layers of 64 units, of which training keeps 2.3 kB for every node. What departs
+from the original: patience also counts a better validation accuracy; the dense layers start from Glorot's
+weights and zero biases; and there are at most 500 epochs instead of 1,500, so that a fit that keeps its last
+epoch, for which patience cannot act, has a sensible length.
+"""
 
 from __future__ import annotations
 

@@ -7,9 +7,8 @@ patience are those of the authors' scripts (THUDM/GRAND); see ``defaults.toml``.
 
 What departs from the original: features are projected before they are propagated, so that dropout on the input
 acts on the features themselves and not on their averages; there is no batch normalisation, which the original
-has on PubMed alone, and which would need those averages. Where the original stops by the lower of two counts of patience,
-here neither validation loss nor accuracy may improve for so many epochs, and the epoch of the lowest loss is kept,
-as there.
+has on PubMed alone, and which would need those averages. As there, the epoch of the lowest validation loss is
+kept, and training ends when neither it nor the accuracy has improved for so many epochs.
 
 ``confidence`` is not the original's: with few labels the first predictions are hardly better than chance, and
 bringing them to agree makes that worse. Following GRAND+ (Feng et al. 2022), nodes count once their mean

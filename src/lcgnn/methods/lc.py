@@ -23,6 +23,7 @@ from lcgnn.methods.base import Context, Fit, Method, MethodClass, register, sett
 from lcgnn.methods.guard import worse_than_base
 from lcgnn.methods.phases import fit_in_phases, fitted_logits, nodes_on
 from lcgnn.methods.placements import check_placement
+from lcgnn.methods.several import apply_several, fit_several
 from lcgnn.methods.sizes import check_size
 from lcgnn.networks.network import Network
 from lcgnn.training.loop import Phase, Selection, diverged
@@ -83,6 +84,9 @@ class TwoPhase(Method):
         "classes that vanish where there are none; false is the paper's form.",
         added="0.3",
     )
+    models: int = setting(
+        1, "Train so many from different seeds and answer with their mean.", at_least=1, at_most=100, added="0.3"
+    )
 
     def __post_init__(self) -> None:
         # Both check their settings, before any work starts.
@@ -110,6 +114,13 @@ class TwoPhase(Method):
         """Fit to a graph, or to the part of one that this process holds; the stages have the same nodes."""
         check_placement(self, graph.kind)
         check_size(self, "this graph", 0, graph.num_features, graph.num_classes)
+
+        def fit_one(seed: int, context: Context) -> Fit:
+            return self._fit_one(graph, train, validation, seed, context)
+
+        return fit_one(seed, context) if self.models == 1 else fit_several(fit_one, self.models, seed, context)
+
+    def _fit_one(self, graph: Placement, train: Tensor, validation: Tensor, seed: int, context: Context) -> Fit:
         generator = torch.Generator().manual_seed(seed)
         network = self.network(graph.num_features, graph.num_classes, generator).to(graph.device)
         guard = worse_than_base if self.guard and self.aggregation == "consistency" else None
@@ -144,9 +155,14 @@ class TwoPhase(Method):
     def apply(self, fitted: Mapping[str, Tensor], graph: Graph, device: str = "auto") -> NDArray[np.float32]:
         """(N, C); with label consistency every node is compared with the nodes that the method was fitted to."""
         tensors = GraphTensors(graph, resolve_device(device))
+        if self.models == 1:
+            return self._apply_one(fitted, tensors)
+        return apply_several(lambda own: self._apply_one(own, tensors), self.models, fitted)
+
+    def _apply_one(self, fitted: Mapping[str, Tensor], tensors: GraphTensors) -> NDArray[np.float32]:
         class_agreement = fitted[_AGREEMENT].to(tensors.device)
         parameters = {name: value for name, value in fitted.items() if name != _AGREEMENT}
-        network = self.network(graph.num_features, class_agreement.shape[0], torch.Generator())
+        network = self.network(tensors.num_features, class_agreement.shape[0], torch.Generator())
         logits = fitted_logits(network, parameters, tensors)
         if self.aggregation == "consistency":
             distribution = aggregate(torch.softmax(logits, dim=1), class_agreement)
@@ -156,7 +172,7 @@ class TwoPhase(Method):
         return distribution.cpu().numpy()
 
     def first_phase_settings(self) -> dict[str, Any] | None:
-        if self.aggregation is None:
+        if self.aggregation is None or self.models > 1:
             return None
         shared = {key: value for key, value in self.plain_settings().items() if key not in _SECOND_PHASE_SETTINGS}
         return {"network": type(self).__qualname__, "phase": asdict(self.base_phase()), **shared}

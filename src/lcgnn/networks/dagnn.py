@@ -7,6 +7,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
+from lcgnn.compute.kernels.gates import gated_sum
 from lcgnn.compute.placement.base import Kind, Placement
 from lcgnn.networks.mlp import MLP
 from lcgnn.networks.network import glorot
@@ -48,4 +49,4 @@ class DAGNN(MLP):
 
     def readout(self, graph: Placement, embedding: Tensor | None, key: int | None) -> Tensor:
         answers = powers(graph.adjacency, super().readout(graph, embedding, key), self.steps)  # (K + 1, N, C)
-        return (torch.sigmoid(answers @ self.gate + self.gate_bias) * answers).sum(dim=0)
+        return gated_sum(answers, self.gate, self.gate_bias)

@@ -9,11 +9,13 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
+from lcgnn.compute.kernels import fused
 from lcgnn.compute.kernels.activation import activate
 from lcgnn.compute.kernels.hidden import hidden_layer
 from lcgnn.compute.placement.base import Kind, Placement
 from lcgnn.compute.sparse import dropped_product
-from lcgnn.networks.network import Network, glorot, uniform
+from lcgnn.networks.gcnii_passes import GCNIIPasses
+from lcgnn.networks.network import Network, Passes, glorot, uniform
 from lcgnn.networks.propagation import blended
 
 
@@ -73,3 +75,7 @@ class GCNII(Network):
             support = blended(graph.adjacency, dropped, 1 - self.teleport, first, self.teleport)
             current = torch.addmm(support, support, weight, beta=1 - strength, alpha=strength)
         return hidden_layer(current, self.no_bias, self.weight_1, "relu", dropout("output")) + self.bias_1
+
+    def passes(self, graph: Placement) -> Passes:
+        here = graph.kind != "in turn" and fused(self.weight_0)
+        return GCNIIPasses(self, graph) if here else super().passes(graph)

@@ -12,7 +12,10 @@ from lcgnn.report.page import Report
 from lcgnn.report.sections import Plot
 
 PAGE = OutputKind(
-    "a report", (".html", ".htm"), lambda path: b'<meta name="generator" content="lcgnn' in beginning(path)
+    "a report",
+    (".html", ".htm"),
+    lambda path: b'<meta name="generator" content="lcgnn' in beginning(path),
+    " (those of version 0.1 have none)",
 )
 
 

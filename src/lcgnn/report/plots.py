@@ -26,7 +26,7 @@ def _is_plot(path: Path) -> bool:
     return found.startswith(b"\x89PNG\r\n") and b"tEXtSoftware\0lcgnn" in found
 
 
-PLOT = OutputKind("a plot", (".png",), _is_plot)
+PLOT = OutputKind("a plot", (".png",), _is_plot, " (those of version 0.1 have none)")
 
 
 def save_comparison(path: Path, summaries: Sequence[Summary]) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
-from lcgnn.files import written_atomically
+from lcgnn.files import for_arrow, written_atomically
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Fit
 from lcgnn.outputs import OutputKind, beginning
@@ -33,7 +33,7 @@ def _are_predictions(path: Path) -> bool:
     if (path.parent / "result.json").is_file():
         return False
     if path.suffix.lower() == ".parquet":
-        return tuple(parquet.read_schema(path).names[: len(_FIRST_COLUMNS)]) == _FIRST_COLUMNS
+        return tuple(parquet.read_schema(for_arrow(path)).names[: len(_FIRST_COLUMNS)]) == _FIRST_COLUMNS
     return beginning(path).startswith(",".join(f'"{name}"' for name in _FIRST_COLUMNS).encode())
 
 
@@ -69,9 +69,9 @@ def save_predictions(path: Path, distribution: Distribution, graph: Graph, split
     table = _predictions(distribution, graph, split)
     with written_atomically(path) as temporary:
         if path.suffix == ".parquet":
-            parquet.write_table(table, temporary)
+            parquet.write_table(table, for_arrow(temporary))
         else:
-            arrow_csv.write_csv(_defused(table), temporary)
+            arrow_csv.write_csv(_defused(table), for_arrow(temporary))
 
 
 def has_class_columns(graph: Graph) -> bool:

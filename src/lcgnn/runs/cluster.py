@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
+from itertools import islice
 from typing import Any, TypeVar
 
 import torch
@@ -21,6 +22,8 @@ Result = TypeVar("Result")
 
 # Seconds between two looks at whether anybody is still at work.
 _LOOK_AGAIN = 2.0
+# So many jobs are with the cluster for each of its threads: none waits while the next job is on its way.
+_JOBS_PER_THREAD = 2
 
 
 def cluster_timeout() -> float:
@@ -29,7 +32,7 @@ def cluster_timeout() -> float:
 
 
 def run_on_cluster(
-    carry_out: Callable[[Job], Result], jobs: Sequence[Job], board: Board, *, scheduler: str
+    carry_out: Callable[[Job], Result], jobs: Iterable[tuple[int, Job]], board: Board, *, scheduler: str
 ) -> Iterator[tuple[int, Result]]:
     """Call ``carry_out(job)`` for every job on the workers of a Dask scheduler, and yield as ``run_jobs`` does.
 
@@ -38,26 +41,32 @@ def run_on_cluster(
 
     Args:
         carry_out: Importable on the workers.
-        jobs: What to do.
+        jobs: What to do, each with its position; only as many are taken at a time as keep the workers busy, so
+            that others can do the rest.
         board: Told what has finished; jobs on other machines cannot say how far they are.
         scheduler: Its address, such as "tcp://10.0.0.1:8786".
     """
     distributed = need("distributed", "A cluster")
     _silence()
     with _connected(distributed, scheduler) as client, _told(distributed, scheduler):
-        positions = {
-            client.submit(_carry_out_on_cluster, carry_out, job, pure=False): position
-            for position, job in enumerate(jobs)
-        }
+        left, under_way = iter(jobs), dict[Any, int]()
+
+        def submit() -> None:
+            room = _JOBS_PER_THREAD * max(sum(client.nthreads().values()), 1) - len(under_way)
+            for position, job in islice(left, max(room, 0)):
+                under_way[client.submit(_carry_out_on_cluster, carry_out, job, pure=False)] = position
+
         try:
-            for future in _as_completed(distributed, client, list(positions), scheduler):
-                result = future.result()
-                board.finish(positions[future])
-                yield positions[future], result
+            submit()
+            for future in _as_completed(distributed, client, under_way, scheduler):
+                result, position = future.result(), under_way.pop(future)
+                submit()
+                board.finish(position)
+                yield position, result
         finally:
             if client.status == "running":
                 with suppress(OSError, TimeoutError, CancelledError):
-                    client.cancel(list(positions))
+                    client.cancel(list(under_way))
 
 
 @contextmanager
@@ -87,18 +96,17 @@ def _told(distributed: Any, scheduler: str) -> Iterator[None]:
         raise OutputError(f"The Dask scheduler at {scheduler} was lost. {kept}") from error
 
 
-def _as_completed(distributed: Any, client: Any, futures: list[Any], scheduler: str) -> Iterator[Any]:
-    """The futures as they finish, as long as there is somebody to finish them."""
-    pending, seen = set(futures), time.monotonic()
-    while pending:
+def _as_completed(distributed: Any, client: Any, under_way: Mapping[Any, int], scheduler: str) -> Iterator[Any]:
+    """The futures as they finish, until none is under way, and as long as there is somebody to finish them."""
+    seen = time.monotonic()
+    while under_way:
         # Where it has waited in vain, it raises the TimeoutError of asyncio, which older versions of Python tell
         # from the other one.
         try:
-            done = distributed.wait(pending, timeout=_LOOK_AGAIN, return_when="FIRST_COMPLETED").done
+            done = distributed.wait(list(under_way), timeout=_LOOK_AGAIN, return_when="FIRST_COMPLETED").done
         except distributed.TimeoutError:
             done = set()
         yield from done
-        pending -= done
         if client.status != "running":
             raise CancelledError
         if done or client.scheduler_info()["workers"]:

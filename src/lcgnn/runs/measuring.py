@@ -40,6 +40,7 @@ def measured_stage(stage: Stage, graph: Graph, split: Split, *, with_curve: bool
         confusion=confused,
         fifths=fifths,
         curve=_curve(stage.history) if with_curve and len(stage.history) else None,
+        note=stage.note or None,
     )
 
 

@@ -10,6 +10,7 @@ from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
 from lcgnn.assessment.evaluation import ClassCount, class_counts
+from lcgnn.files import for_arrow
 from lcgnn.methods import is_registered
 from lcgnn.runs.artifacts import Distribution, has_class_columns, save_predictions
 from lcgnn.runs.model import TrainedModel
@@ -63,6 +64,7 @@ def _mean(session: Session) -> Distribution | None:
 
 def _read(path: Path, num_classes: int) -> Distribution:
     """(N, C) the probabilities in a file of predictions; they are its last columns."""
-    table = parquet.read_table(path) if path.suffix == ".parquet" else arrow_csv.read_csv(path)
+    read = parquet.read_table if path.suffix == ".parquet" else arrow_csv.read_csv
+    table = read(for_arrow(path))
     columns = [column.to_numpy() for column in table.columns[-num_classes:]]
     return np.stack(columns, axis=1).astype(np.float32)

@@ -209,7 +209,9 @@ def _with_labels(spec: RunSpec, loaded: Loaded, validation: float) -> Run:
     if not Run(spec, loaded).split.validation.size:
         spec = _without_validation(spec)
     # The method goes along to the workers, which may not know it by its name.
-    return Run(dataclasses.replace(spec, made=spec.create_method()), loaded)
+    run = Run(dataclasses.replace(spec, made=spec.create_method()), loaded)
+    run.split.check(run.graph)
+    return run
 
 
 def _estimate(

@@ -11,7 +11,7 @@ from lcgnn.assessment.evaluation import ClassCount, PairedDifference
 from lcgnn.assessment.evaluation import Summary as OverSeeds
 from lcgnn.runs.choice.verdict import Choice
 from lcgnn.runs.choice.words import advice_in_words, choice_in_words, distrust_in_words
-from lcgnn.runs.records import Answers, Communication, Record, StageSummary, Summary
+from lcgnn.runs.records import Answers, Communication, Record, StageRecord, StageSummary, Summary
 from lcgnn.runs.reported import Reported, paper_results
 from lcgnn.runs.seeds import Together
 from lcgnn.runs.session import Session
@@ -65,7 +65,7 @@ def summarize(
 
 def words(summary: Summary, *, can_predict: bool) -> tuple[str, ...]:
     """What a summary comes to in sentences: what label consistency brought, how far to trust it, where it is."""
-    sentences = [*difference_in_words(summary)]
+    sentences = [*difference_in_words(summary), *_notes_in_words(summary)]
     if summary.choice is not None:
         sentences += choice_in_words(summary.choice)
     classes = () if summary.answers is None else summary.answers.classes
@@ -106,6 +106,16 @@ def difference_in_words(summary: Summary) -> list[str]:
             "give it more --base-epochs or a higher learning rate."
         )
     return sentences
+
+
+def _notes_in_words(summary: Summary) -> list[str]:
+    """What there is to say of the stages: of several seeds, of how many of them."""
+    seeds = len(summary.seeds)
+    return [
+        note if seeds == 1 else f"In {len(stage.notes)} of {seeds} seeds: {note}"
+        for stage in summary.stages
+        for note in stage.notes[:1]
+    ]
 
 
 def _one_sidedness_in_words(classes: Sequence[ClassCount]) -> list[str]:
@@ -161,7 +171,15 @@ def _stage(session: Session, position: int, records: Sequence[Record]) -> StageS
         mean=None if over_seeds is None else over_seeds.mean,
         std=None if over_seeds is None else over_seeds.std,
         paper=_reported(session, method),
+        notes=tuple(stage.note for stage in stages if stage.note),
+        balanced=None if session.source.benchmark else _balanced(stages),
     )
+
+
+def _balanced(stages: Sequence[StageRecord]) -> float | None:
+    """The mean over seeds of the balanced accuracy; None where a seed has none."""
+    values = [value for stage in stages if (value := stage.balanced_accuracy) is not None]
+    return sum(values) / len(values) if len(values) == len(stages) else None
 
 
 def _reported(session: Session, method: str) -> Reported | None:

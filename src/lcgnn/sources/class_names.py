@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from lcgnn.features.table import listed
@@ -39,6 +40,11 @@ def odd_classes(names: Sequence[str], empty: str = "leave the cells empty") -> l
     negative = [name for name in names if _number(name) is not None and name.strip().startswith("-")]
     if negative:
         told.append(f"{listed(negative)} is taken as a class. If it means that the label is unknown, {empty}.")
+    amounts = [name for name in names if _is_fraction(name)]
+    if amounts:
+        told.append(
+            f"{listed(amounts)} is taken as a class, though it looks like an amount: classes are predicted."
+        )
     for twins in _groups(names, _number):
         told.append(f"{listed(twins)} are kept apart, though they are one number. Write one class one way.")
     if any(_groups(names, str.casefold)):
@@ -51,6 +57,11 @@ def _number(name: str) -> float | None:
         return float(name)
     except ValueError:
         return None
+
+
+def _is_fraction(name: str) -> bool:
+    number = _number(name)
+    return number is not None and math.isfinite(number) and number != math.floor(number)
 
 
 def _groups(names: Iterable[str], key: Callable[[str], object]) -> Iterator[list[str]]:

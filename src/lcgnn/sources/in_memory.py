@@ -34,7 +34,7 @@ def from_arrays(
     class_names: Iterable[str] | None = None,
     node_names: Any = None,
     name: str = "graph",
-    scaling: ScalingKind = "none",
+    scaling: ScalingKind = "auto",
 ) -> Loaded:
     """The graph in arrays; all labels are for training.
 
@@ -45,8 +45,8 @@ def from_arrays(
         class_names: What the classes are called, if labels are numbers from 0.
         node_names: (N,) what the nodes are called.
         name: What to call the graph.
-        scaling: What is done to the features: "none" takes them as they are, "auto" brings them to the scale that
-            the columns of a table are brought to; see `Scaling`.
+        scaling: What is done to the features: "auto" brings them to the scale that the columns of a table are
+            brought to, "none" takes them as they are; see `Scaling`.
     """
     numbers, classes = class_labels(np.asarray(labels))
     _refuse_negative(classes)

@@ -9,14 +9,17 @@ from typing import Any
 import numpy as np
 
 from lcgnn.errors import DataError
+from lcgnn.features.encoding import Encoding
+from lcgnn.features.scaling import Scaling
 from lcgnn.graph import UNLABELLED, Graph, Split
 from lcgnn.sources.frames import from_frames, table_of
 from lcgnn.sources.in_memory import all_labels
 from lcgnn.sources.loaded import Loaded, with_features
 from lcgnn.sources.networkx import from_networkx, networkx_tables
 from lcgnn.sources.pyg import from_pyg
-from lcgnn.sources.source import Known, Progress, Source, form_of
+from lcgnn.sources.source import Known, Progress, Source, check_without_columns, form_of
 from lcgnn.sources.tables.columns import Columns
+from lcgnn.sources.tables.form import TableForm
 from lcgnn.sources.tables.known import known_graph
 from lcgnn.sources.tables.reading import TableFiles
 
@@ -134,14 +137,43 @@ class Given(InPython):
         return replace(self.loaded, graph=graph, split=Split(train, validation, test, own.name))
 
 
-class PyG(Given):
-    """A PyTorch Geometric ``Data``."""
+@dataclass(frozen=True, eq=False)
+class PyG(InPython):
+    """A PyTorch Geometric ``Data``, whose features are scaled as the columns of a table are.
+
+    Args:
+        graph: With the features as the data has them.
+        split: In its masks, if it has any.
+    """
+
+    graph: Graph
+    split: Split | None
 
     @classmethod
     def from_data(cls, data: Any) -> PyG:
         """The source of its graph; every link is taken as an edge in both directions."""
-        graph, split = from_pyg(data, undirected=True)
-        return cls(Given.of(graph, split).loaded)
+        return cls(*from_pyg(data, undirected=True))
+
+    @property
+    def name(self) -> str:
+        return self.graph.name
+
+    def load(self, progress: Progress | None = None) -> Loaded:
+        features = self.graph.features
+        scaling = None if features is None else Scaling.fit(features)
+        return self._scaled(scaling).load(progress)
+
+    def load_known(self, known: Known, progress: Progress | None = None) -> Loaded:
+        check_without_columns(known, self.name)
+        return self._scaled(None if known.form is None else known.form.scaling).load_known(known, progress)
+
+    def _scaled(self, scaling: Scaling | None) -> Given:
+        made, features = Given.of(self.graph, self.split), self.graph.features
+        # Other features than a model's are for the model to refuse.
+        if scaling is None or features is None or features.shape[1] != scaling.mean.size:
+            return made
+        graph = replace(self.graph, features=scaling.apply(features))
+        return Given(replace(made.loaded, graph=graph, form=TableForm(None, Encoding(), scaling)))
 
 
 def with_classes(graph: Graph, class_names: tuple[str, ...]) -> Graph:

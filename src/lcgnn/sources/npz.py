@@ -5,7 +5,7 @@
   node numbers, with ``edge_weight`` (M,) if they have weights.
 - ``labels``: (N,) whole numbers, -1 where there is no label, or text, "" where there is none.
 - ``features``: (N, F) numbers, or their CSR form as ``features_data`` and so on; may be left out. They are scaled
-  as the columns of a table are, unless ``scaling`` says "none", "rows" or "columns".
+  as the columns of a table are, unless ``scaling`` says "none", "rows", "norm" or "columns".
 - ``class_names``: (C,) what the labels 0 to C - 1 are called; may be left out.
 - ``node_names``: (N,) what the nodes are called; may be left out.
 - ``train_mask``, ``val_mask``, ``test_mask``: (N,) which labels are for what; without them all are for training.

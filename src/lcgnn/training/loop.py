@@ -282,7 +282,8 @@ def diverged(phase: Phase, epoch: int, what: str) -> TrainingError:
     """The error that says when training left the finite numbers, and what to try."""
     return TrainingError(
         f"Training diverged in epoch {epoch} of the phase {phase.name!r}: {what}. Try a smaller learning rate "
-        f"than {phase.learning_rate:g} (--set learning_rate=0.01), and look for features with huge values."
+        f"than {phase.learning_rate:g} (--set learning_rate={min(0.01, phase.learning_rate / 10):g}), and look "
+        "for features and settings with huge values."
     )
 
 

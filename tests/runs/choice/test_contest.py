@@ -10,7 +10,6 @@ import pytest
 
 import lcgnn
 from lcgnn.errors import ConfigError, DataError
-from lcgnn.files import write_json
 from lcgnn.methods import create
 from lcgnn.methods.base import OWN_GRAPH
 from lcgnn.runs.choice import candidates
@@ -76,6 +75,9 @@ def test_the_base_of_a_fold_is_the_base_alone(training: Training, graph: Path, t
 def test_a_choice_that_was_stopped_is_continued_with_the_same_result(
     training: Training, graph: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from lcgnn.files import write_json as write
+    from lcgnn.runs import cross_validation
+
     done = 0
 
     def write_some(path: Path, content: Any) -> None:
@@ -83,9 +85,9 @@ def test_a_choice_that_was_stopped_is_continued_with_the_same_result(
         done += 1
         if done > 7:
             raise KeyboardInterrupt
-        write_json(path, content)
+        write(path, content)
 
-    monkeypatch.setattr("lcgnn.runs.cross_validation.write_json", write_some)
+    monkeypatch.setattr(cross_validation, "write_json", write_some)
     with pytest.raises(KeyboardInterrupt):
         train(graph, settings=SHORT, folds=3, workers=1, out=tmp_path / "run")
     monkeypatch.undo()
@@ -201,7 +203,7 @@ def test_the_classifier_chooses_as_well() -> None:
     X = generator.normal(size=(40, 3)) + truth[:, None]
     y = np.where(np.arange(40) < 16, truth, -1)
     adjacency = (truth[:, None] == truth) & (generator.random((40, 40)) < 0.2)
-    settings: dict[str, Any] = {"base_epochs": 8, "epochs": 4, "random_state": 0}
+    settings: Any = {"base_epochs": 8, "epochs": 4, "random_state": 0}
     model = lcgnn.LCGNNClassifier("auto", estimate=2, **settings).fit(X, y, adjacency=adjacency | adjacency.T)
     assert model.expected_ is not None
     assert any(note.startswith("Taken: ") for note in model.notes_)

@@ -93,13 +93,13 @@ def test_one_that_is_clearly_behind_is_dropped_early_and_says_so() -> None:
 
 def test_a_candidate_stays_as_long_as_its_base_is_not_behind() -> None:
     race = race_of()
-    finished(race, {**EQUAL, "lc-gcn": 0, "gcn": 6, "lp": 6})
+    finished(race, {**EQUAL, "lc-gcn": 0, "gcn": 6, "spreading": 6})
     assert "lc-gcn" not in race.behind
     assert decided(race).record.named("lc-gcn") is not None
 
 
 def test_with_little_time_there_are_fewer_folds_and_with_less_the_costliest_are_left_out() -> None:
-    costs = {"mlp": 1.0, "lp": 0.1, "lc-gcn": 2.0, "lc-appnp": 4.0, "lc-grand": 20.0}
+    costs = {"mlp": 1.0, "spreading": 0.1, "lc-gcn": 2.0, "lc-appnp": 4.0, "lc-grand": 20.0}
     ample, short, shorter = (race_of(budget) for budget in (300.0, 170.0, 60.0))
     for race in (ample, short, shorter):
         finished(race, EQUAL, costs)
@@ -107,7 +107,7 @@ def test_with_little_time_there_are_fewer_folds_and_with_less_the_costliest_are_
     assert 5 <= short.folds < FOLDS
     assert not short.left_out
     assert shorter.left_out == ["lc-grand"]
-    assert sum(map(shorter.seconds, [["mlp"], ["lp"], ["lc-gcn"], ["lc-appnp"]])) <= 60
+    assert sum(map(shorter.seconds, [["mlp"], ["spreading"], ["lc-gcn"], ["lc-appnp"]])) <= 60
     assert "Not tried for want of time of 60 s (a longer --budget): lc-grand." in choice_in_words(
         decided(shorter).record
     )

@@ -114,7 +114,12 @@ def test_nothing_is_said_of_a_column_that_is_not_to_be_used(kind: str, tmp_path:
 
 
 def test_a_column_of_another_type_is_not_looked_at_if_it_is_not_to_be_used(tmp_path: Path) -> None:
-    cells = {"id": list("abcd"), "label": ["x", "y", None, None], "age": [1, 2, 3, 4], "odd": [[1], [2], [3], [4]]}
+    cells = {
+        "id": list("abcd"),
+        "label": ["x", "y", None, None],
+        "age": [1, 2, 3, 4],
+        "odd": [["1"], ["2"], ["3"], ["4"]],
+    }
     parquet.write_table(pa.table(cells), tmp_path / "nodes.parquet")
     parquet.write_table(pa.table({"source": ["a"], "target": ["b"]}), tmp_path / "edges.parquet")
     with pytest.raises(DataError, match="one value a cell"):

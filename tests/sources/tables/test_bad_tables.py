@@ -95,7 +95,7 @@ BAD: dict[str, tuple[Files, list[str], list[str]]] = {
     "a text called parquet": ({"nodes.csv": None, "nodes.parquet": b"id,label\n"}, [], ["not a readable Parquet"]),
     "a cut Parquet file": ({"nodes.csv": None, "nodes.parquet": b"PAR1" + b"\0" * 40}, [], ["Parquet"]),
     "lists in Parquet": (
-        {"nodes.csv": None, "nodes.parquet": pa.table({"id": [*"abcd"], "label": [*"xyxy"], "e": [[1.0]] * 4})},
+        {"nodes.csv": None, "nodes.parquet": pa.table({"id": [*"abcd"], "label": [*"xyxy"], "e": [["1"]] * 4})},
         [],
         ["column 'e'", "one value a cell"],
     ),

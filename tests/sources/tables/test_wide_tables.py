@@ -31,8 +31,8 @@ def test_a_header_longer_than_any_buffer_is_read(tmp_path: Path) -> None:
     made = load(tmp_path, values, "a gene with quite a long name")
     assert (tmp_path / "nodes.csv").read_text().index("\n") > 1 << 17
     assert made.graph.num_features == 5000
-    expected = (values - values.mean(axis=0)) / values.std(axis=0)
-    np.testing.assert_allclose(made.graph.features, expected, atol=1e-4)
+    expected = (values - values.mean(axis=0)) / values.std(axis=0) * 2 / np.sqrt(5000)
+    np.testing.assert_allclose(made.graph.features, expected, atol=1e-6)
 
 
 def test_many_columns_with_one_thing_in_common_are_one_line_with_all_of_them_at_hand(tmp_path: Path) -> None:

@@ -45,6 +45,10 @@ class Entries(NamedTuple):
         parts = matrix.crow_indices(), matrix.col_indices(), matrix.values().detach()
         return cls(*(part.numpy() for part in parts))
 
+    def of_rows(self, rows: slice) -> Entries:
+        """Those of some rows; where each begins is counted as before."""
+        return Entries(self.offsets[rows.start : rows.stop + 1], self.columns, self.values)
+
 
 def product(matrix: Tensor, dense: Tensor, entries: Entries | None = None) -> Tensor:
     """``matrix @ dense`` for a CSR matrix, whose entries may be given where they are at hand."""
@@ -69,22 +73,41 @@ def blended_product(
     if entries is None or torch.get_num_threads() > 1 or not fused(dense, added):
         result: Tensor = matrix @ dense
         return result.mul_(factor).add_(added, alpha=share)
-    from lcgnn.compute.kernels.compiled.blended import multiply_blended
-
     dense = dense if dense.stride(1) == 1 else dense.contiguous()
     result = torch.empty(matrix.shape[0], dense.shape[1])
-    further = _memory(added.detach().contiguous()), np.float32(factor), np.float32(share)
-    _by_columns(multiply_blended, dense.numel() >= _LARGE, entries, dense, result, *further)
+    write_blended_product(entries, dense, factor, added.detach().contiguous(), share, result)
     return result
 
 
 def transposed_product(entries: Entries, num_columns: int, dense: Tensor) -> Tensor:
     """``matrix.T @ dense`` for the entries of a matrix with so many columns, without its transpose."""
+    result = torch.zeros(num_columns, dense.shape[1])
+    add_transposed_product(entries, dense, result)
+    return result
+
+
+def add_transposed_product(entries: Entries, dense: Tensor, result: Tensor) -> None:
+    """Add ``matrix.T @ dense`` to the result."""
     from lcgnn.compute.kernels.compiled.csr import add_transposed
 
-    result = torch.zeros(num_columns, dense.shape[1])
     _by_columns(add_transposed, result.numel() >= _LARGE, entries, dense.contiguous(), result)
-    return result
+
+
+def write_product(entries: Entries, dense: Tensor, result: Tensor) -> None:
+    """Fill the result with ``matrix @ dense``."""
+    from lcgnn.compute.kernels.compiled.csr import multiply
+
+    _by_columns(multiply, dense.numel() >= _LARGE, entries, dense, result)
+
+
+def write_blended_product(
+    entries: Entries, dense: Tensor, factor: float, added: Tensor, share: float, result: Tensor
+) -> None:
+    """Fill the result with ``factor * (matrix @ dense) + share * added``."""
+    from lcgnn.compute.kernels.compiled.blended import multiply_blended
+
+    further = _memory(added), np.float32(factor), np.float32(share)
+    _by_columns(multiply_blended, dense.numel() >= _LARGE, entries, dense, result, *further)
 
 
 def _by_columns(

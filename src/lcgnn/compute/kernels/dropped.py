@@ -37,11 +37,16 @@ class _DroppedProduct(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad_output: Tensor) -> tuple[None, Tensor, None]:
-        grad_weight = torch.zeros(ctx.features.shape[1], grad_output.shape[1])
-        for first in range(0, grad_output.shape[0], _ROWS):
-            rows = slice(first, first + _ROWS)
-            grad_weight += transposed_product(_dropped(ctx.features, ctx.dropout, rows), grad_output[rows])
-        return None, grad_weight, None
+        return None, dropped_transposed_product(ctx.features, ctx.dropout, grad_output), None
+
+
+def dropped_transposed_product(features: Tensor, dropout: Dropout, dense: Tensor) -> Tensor:
+    """``dropout(features).T @ dense`` for (N, F) features, outside of autograd."""
+    result = torch.zeros(features.shape[1], dense.shape[1])
+    for first in range(0, dense.shape[0], _ROWS):
+        rows = slice(first, first + _ROWS)
+        result += transposed_product(_dropped(features, dropout, rows), dense[rows])
+    return result
 
 
 def _dropped(features: Tensor, dropout: Dropout, rows: slice) -> Tensor:

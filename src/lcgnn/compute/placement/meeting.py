@@ -14,6 +14,7 @@ from torch.distributed.distributed_c10d import PrefixStore
 from torch.distributed.rendezvous import rendezvous
 
 from lcgnn.compute.placement.launch import job
+from lcgnn.compute.placement.roll_call import of_this_job
 from lcgnn.errors import ConfigError, RankError
 
 # Seconds that a rank waits for the others, at the start and at every exchange.
@@ -31,7 +32,7 @@ def meet(rank: int, size: int, backend: str) -> None:
         if rank:
             _wait_for(address, int(port))
         _choose_interface(address, int(port))
-        store = _fresh_store(rank, size)
+        store = of_this_job(_fresh_store(rank, size), rank, size, TIMEOUT)
         timeout = timedelta(seconds=TIMEOUT)
         dist.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=timeout)
     except (OSError, RuntimeError, ValueError) as error:

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from torch import Tensor
 
 from lcgnn.compute.kernels.attention import Neighbourhood
-from lcgnn.compute.kernels.csr import blended_product, product
+from lcgnn.compute.kernels.csr import Entries, blended_product, product
 from lcgnn.compute.kernels.objective import class_agreement
 from lcgnn.compute.placement.base import Kind, Placement
 from lcgnn.compute.placement.world import BOUNDARY_ROWS, World
@@ -111,6 +111,10 @@ class PartAdjacency(SparseMatrix):
 
     def transposed_product(self, dense: Tensor) -> Tensor:
         return self.product(dense)
+
+    def operand(self, dense: Tensor) -> tuple[Entries, Tensor]:
+        entries, _ = super().operand(dense)
+        return entries, self.boundary.extended_for_now(dense)
 
     def blended(self, dense: Tensor, factor: float, added: Tensor, share: float) -> Tensor:
         return blended_product(self.matrix, self.boundary.extended_for_now(dense), factor, added, share)

@@ -12,7 +12,7 @@ from lcgnn.sources.loaded import Loaded
 AUTO = "auto"
 
 # The features alone and the edges alone: what the others are to be better than.
-FEATURES_ALONE, EDGES_ALONE = "mlp", "lp"
+FEATURES_ALONE, EDGES_ALONE = "mlp", "spreading"
 # They differ in kind, the cheap ones first; label consistency comes with its base as a further answer.
 CANDIDATES = (FEATURES_ALONE, EDGES_ALONE, "lc-gcn", "lc-appnp", "lc-grand")
 # Tried only while the time allows it, by what those before them took.
@@ -21,7 +21,7 @@ COSTLY = frozenset({"lc-appnp", "lc-grand"})
 PRIOR = ("lc-appnp", "lc-gcn", "lc-grand", "appnp", "gcn", "grand", EDGES_ALONE, FEATURES_ALONE)
 
 # Seconds that trying may take where nothing else is said.
-BUDGET = 600.0
+BUDGET = 300.0
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 

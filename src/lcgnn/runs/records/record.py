@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from lcgnn.assessment.evaluation import ClassCount, Fifth
+import numpy as np
+
+from lcgnn.assessment.evaluation import ClassCount, Fifth, are_unequal, balanced_accuracy
 from lcgnn.runs.fields import (
     Place,
     count,
@@ -50,6 +52,7 @@ class StageRecord:
         confusion: How many nodes of class i (row) are taken for class j (column).
         fifths: The nodes by label consistency.
         curve: Some of the epochs.
+        note: What there is to say of the stage, if anything.
     """
 
     name: str
@@ -62,12 +65,22 @@ class StageRecord:
     confusion: tuple[tuple[int, ...], ...] | None = None
     fifths: tuple[Fifth, ...] | None = None
     curve: tuple[CurvePoint, ...] | None = None
+    note: str | None = None
 
     def accuracy(self, fifth: int | None = None) -> float | None:
         """Test accuracy of all nodes, or in a fifth of label consistency (1 to 5); None if it was not measured."""
         if fifth is None:
             return self.test_accuracy
         return self.fifths[fifth - 1].accuracy if self.fifths else None
+
+    @property
+    def balanced_accuracy(self) -> float | None:
+        """Test accuracy if every class counts the same, where the classes are unequal; None where they are not."""
+        if self.confusion is None:
+            return None
+        confused = np.array(self.confusion, dtype=np.int64)
+        counts = confused.sum(axis=1)
+        return balanced_accuracy(confused.diagonal(), counts) if are_unequal(counts) else None
 
     def to_json(self) -> dict[str, Any]:
         """As plain data, without what was not measured."""
@@ -87,6 +100,8 @@ class StageRecord:
             content["fifths"] = [dataclasses.asdict(fifth) for fifth in self.fifths]
         if self.curve is not None:
             content["curve"] = [list(point) for point in self.curve]
+        if self.note is not None:
+            content["note"] = self.note
         return content
 
 
@@ -259,6 +274,7 @@ def _stage(content: Any, place: Place) -> StageRecord:
             confusion=fields.find("confusion", _confusion),
             fifths=fields.find("fifths", list_of(_fifth, length=5)),
             curve=fields.find("curve", list_of(_curve_point)),
+            note=fields.find("note", text),
         )
 
 

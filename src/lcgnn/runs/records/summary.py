@@ -44,6 +44,9 @@ class StageSummary:
         mean: Of the test accuracies; None where there are none.
         std: Their sample standard deviation.
         paper: What the paper reports, in percent.
+        notes: What there is to say of it, a sentence a seed at most.
+        balanced: The mean of the test accuracies if every class counts the same, on a graph of the user's own
+            whose classes are unequal.
     """
 
     name: str
@@ -53,14 +56,16 @@ class StageSummary:
     mean: float | None
     std: float | None
     paper: Reported | None
+    notes: tuple[str, ...] = ()
+    balanced: float | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """As plain data."""
-        return {
-            **dataclasses.asdict(self),
-            "test_accuracy": list(self.test_accuracy),
-            "validation_accuracy": list(self.validation_accuracy),
-        }
+        """As plain data, without a balanced accuracy where there is none."""
+        content = dataclasses.asdict(self)
+        if self.balanced is None:
+            del content["balanced"]
+        lists = {name: list(content[name]) for name in ("test_accuracy", "validation_accuracy", "notes")}
+        return {**content, **lists}
 
 
 @dataclass(frozen=True)
@@ -245,6 +250,8 @@ def _stage(content: Any, place: Place) -> StageSummary:
             mean=fields.read("mean", nullable(share)),
             std=fields.read("std", nullable(number)),
             paper=fields.read("paper", nullable(_reported)),
+            notes=fields.find("notes", list_of(text)) or (),
+            balanced=fields.find("balanced", nullable(share)),
         )
 
 
@@ -279,7 +286,10 @@ def _expected(content: Any, place: Place) -> Expected:
 def _calibration(content: Any, place: Place) -> Calibration:
     with fields_of(content, place) as fields:
         temperature = fields.read("temperature", positive)
-        return Calibration(temperature, fields.read("error_before", number), fields.read("error_after", number))
+        before, after = fields.read("error_before", number), fields.read("error_after", number)
+        # Summaries of 0.2 have no bound.
+        at_most = fields.find("at_most", number)
+        return Calibration(temperature, before, after, after if at_most is None else at_most)
 
 
 def _majority(content: Any, place: Place) -> Majority:
@@ -302,6 +312,7 @@ def read_assessment(content: Any, place: Place) -> Assessment:
             untested=fields.read("untested", list_of(count)),
             calibration=fields.read("calibration", _calibration),
             majority=fields.read("majority", _majority),
+            balanced=fields.find("balanced", nullable(share)),
             chosen_among=fields.find("chosen_among", count) or 1,
         )
 

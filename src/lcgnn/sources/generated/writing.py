@@ -14,7 +14,7 @@ from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 from pyarrow import csv as arrow_csv
 
-from lcgnn.files import check_disk, folder_written_atomically, write_json
+from lcgnn.files import check_disk, folder_written_atomically, for_arrow, write_json
 from lcgnn.limits import check_memory
 from lcgnn.sources.arrays import DESCRIPTION, PARTS, description
 from lcgnn.sources.generated.blocks import BLOCK, Blocks
@@ -154,7 +154,7 @@ def _node_tables(blocks: Blocks, tell: ProgressCallback) -> Iterator[pa.Table]:
 
 def _write_csv(path: Path, tables: Iterator[pa.Table]) -> None:
     first = next(tables)
-    with arrow_csv.CSVWriter(path, first.schema) as writer:
+    with arrow_csv.CSVWriter(for_arrow(path), first.schema) as writer:
         writer.write_table(first)
         for table in tables:
             writer.write_table(table)

@@ -17,7 +17,7 @@ from safetensors.numpy import load_file, save_file
 from scipy.sparse import csr_array
 
 from lcgnn.errors import DataError, OutputError
-from lcgnn.files import write_json, written_atomically
+from lcgnn.files import for_arrow, write_json, written_atomically
 from lcgnn.graph import Graph, Split
 from lcgnn.sources.described import COUNT, OBJECT, OBJECTS, TEXT, TEXTS, checked_fields, read_described
 from lcgnn.sources.parts.checks import AGAIN, checked_part
@@ -249,7 +249,7 @@ def _write_nodes(path: Path, graph: Graph, split: Split) -> StoredFile:
     if graph.node_names is not None:
         columns["name"] = pa.array(graph.node_names.astype(object), pa.string())
     with written_atomically(path) as temporary:
-        parquet.write_table(pa.table(columns), temporary)
+        parquet.write_table(pa.table(columns), for_arrow(temporary))
     return _stored(path)
 
 

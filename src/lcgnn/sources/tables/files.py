@@ -14,6 +14,8 @@ from pyarrow import csv as arrow_csv
 
 from lcgnn.errors import DataError
 from lcgnn.features.table import TableFile, shown
+from lcgnn.features.vectors import spread_vectors
+from lcgnn.files import for_arrow
 from lcgnn.limits import check_memory
 from lcgnn.sources.tables.parquet import read_parquet
 
@@ -52,9 +54,9 @@ def table_file(
     path: Path, table: pa.Table, *, in_memory: bool = False, left_out: frozenset[str] = frozenset()
 ) -> TableFile:
     """The table under the name that messages call it by; columns without a name are left out, twins refused."""
-    names = table.column_names
-    refuse_twins(path, names)
-    columns = dict(zip(names, table.columns, strict=True))
+    refuse_twins(path, table.column_names)
+    columns = spread_vectors(path, dict(zip(table.column_names, table.columns, strict=True)))
+    names = list(columns)
     made = TableFile(path, columns, table.num_rows, in_memory=in_memory, left_out=left_out)
     return _without_nameless(made, names)
 
@@ -142,7 +144,7 @@ def _parsed(
     numbered = [str(number) for number in range(num_columns)]
     try:
         table = arrow_csv.read_csv(
-            path,
+            for_arrow(path),
             read_options=arrow_csv.ReadOptions(
                 column_names=numbered,
                 encoding="utf8" if encoding == "utf-8" else encoding,

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from pyarrow import parquet
 
 from lcgnn.errors import DataError
+from lcgnn.files import for_arrow
 from lcgnn.limits import check_memory
 
 _BATCH_ROWS = 1 << 16
@@ -23,12 +24,14 @@ def read_parquet(path: Path, left_out: Collection[str] = ()) -> tuple[pa.Table, 
     """
     try:
         # Opened as one file: a name with '=' or a folder is not a partitioned dataset here.
-        with parquet.ParquetFile(path) as file:
+        with parquet.ParquetFile(for_arrow(path)) as file:
             there = file.schema_arrow.names
             names = [name for name in there if name not in left_out]
             texts = [field.name for field in file.schema_arrow if _is_text(field.type)]
         # As a dictionary, a text that is repeated takes no room until it is known how much it would.
-        with parquet.ParquetFile(path, read_dictionary=[name for name in texts if name in names]) as file:
+        with parquet.ParquetFile(
+            for_arrow(path), read_dictionary=[name for name in texts if name in names]
+        ) as file:
             rows = file.metadata.num_rows
             check_memory(f"{path}: {rows:,} rows of {len(names):,} columns", 4 * rows * len(names))
             return _unpacked(path, file, names), frozenset(left_out) & frozenset(there)

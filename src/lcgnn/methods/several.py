@@ -1,0 +1,65 @@
+"""The mean of several models: each is trained alone, from a seed of its own, and their answers are averaged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from lcgnn.compute.kernels.dropout import derive_key
+from lcgnn.methods.base import Context, Fit, Stage
+from lcgnn.training.checkpoint import CheckpointFile
+
+
+def fit_several(fit_one: Callable[[int, Context], Fit], models: int, seed: int, context: Context) -> Fit:
+    """The fit whose every stage is the mean over so many models; the first of them has the seed itself.
+
+    A fit that is continued begins with the model that it was at: those before it are trained again.
+
+    Args:
+        fit_one: Fits one model from a seed.
+        models: How many.
+        seed: Of the fit.
+        context: Of the fit; what several fits have in common of a first phase is not kept.
+    """
+    fits = [
+        fit_one(seed if number == 0 else derive_key(seed, "model", number), _context_of(context, number))
+        for number in range(models)
+    ]
+    tensors = {f"{number}/{name}": value for number, fit in enumerate(fits) for name, value in fit.tensors.items()}
+    stages = tuple(_mean_stage(stages) for stages in zip(*(fit.stages for fit in fits), strict=True))
+    return Fit(stages, tensors, sum(fit.seconds for fit in fits))
+
+
+def apply_several(
+    apply_one: Callable[[Mapping[str, Tensor]], NDArray[np.float32]], models: int, fitted: Mapping[str, Tensor]
+) -> NDArray[np.float32]:
+    """(N, C) the mean of what the models say; KeyError if some of their tensors are missing."""
+    answers = []
+    for number in range(models):
+        prefix = f"{number}/"
+        own = {name.removeprefix(prefix): value for name, value in fitted.items() if name.startswith(prefix)}
+        answers.append(apply_one(own))
+    return _mean(answers)
+
+
+def _context_of(context: Context, number: int) -> Context:
+    """The same for one of the models: a checkpoint of another is not its own."""
+    file = context.checkpoint
+    own = file and CheckpointFile(file.path, f"{file.fingerprint} model {number}", every=file.every)
+    return replace(context, checkpoint=own, first_phase=None)
+
+
+def _mean_stage(stages: Sequence[Stage]) -> Stage:
+    """The curve is the first model's, the note that of any."""
+    notes = [stage.note for stage in stages if stage.note]
+    note = f"Of {len(notes)} of {len(stages)} models: {notes[0]}" if notes else ""
+    distribution = _mean([stage.label_distribution for stage in stages])
+    return replace(stages[0], label_distribution=distribution, note=note)
+
+
+def _mean(distributions: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+    return np.asarray(np.mean(distributions, axis=0, dtype=np.float64), dtype=np.float32)
