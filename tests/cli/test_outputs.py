@@ -25,6 +25,7 @@ ATTEMPTS: dict[tuple[str, str], list[tuple[list[str], str]] | None] = {
         (["inspect", "graph", "--plot", "link.png"], "link.png"),
     ],
     ("train", "out"): [(["train", "graph", "--out", "graph"], "graph/nodes.csv")],
+    ("compare", "out"): [(["compare", "graph", "--out", "graph"], "graph/nodes.csv")],
     ("demo", "out"): [(["demo", "--out", "demo"], "demo/accuracy.png")],
     ("predict", "run"): None,
     ("predict", "out"): [

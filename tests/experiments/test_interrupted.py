@@ -100,7 +100,8 @@ def test_an_estimate_that_is_killed_ends_as_if_it_had_not_been(
     work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Killed in the second of two folds, after the first one's 40 epochs."""
-    train = ("train", "graph", "--folds", "2", "--workers", "1", "--base-epochs", "20", "--epochs", "20", "--out")
+    short = ("--base-epochs", "20", "--epochs", "20")
+    train = ("train", "graph", "--method", "lc-gcn", "--folds", "2", "--workers", "1", *short, "--out")
     lcgnn(*train, "sure", monkeypatch=monkeypatch)
     assert call(KILLED, "60", *train, "hurt", folder=work).returncode == -signal.SIGKILL
     assert {"folds/fold-1.json", "folds/fold-2.safetensors"} <= files_in(work / "hurt")

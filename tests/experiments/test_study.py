@@ -40,7 +40,7 @@ def record(experiment: Experiment, seed: int, draw: int, base: float, final: flo
         run=f"{seed}-{draw}",
         dataset=spec.source.name,
         method=spec.method,
-        settings=dataclasses.asdict(spec.create_method()),
+        settings=spec.create_method().plain_settings(),
         split=spec.split,
         seed=seed,
         graph="abc",

@@ -23,7 +23,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in (NASTY, "tame"):
         write_example(folder / name)
     settings = {"base_epochs": 3, "epochs": 2}
-    train(folder / NASTY, settings=settings, folds=2, workers=1, out=folder / "runs" / "first")
+    train(folder / NASTY, "lc-gcn", settings=settings, folds=2, workers=1, out=folder / "runs" / "first")
     train(folder / "tame", "lp", estimate=False, workers=1, out=folder / "runs" / "second")
     return folder / "runs"
 

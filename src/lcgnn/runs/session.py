@@ -188,7 +188,10 @@ def _settled(
 
 
 def _that_fit(specs: list[RunSpec], loaded: Loaded, manner: Manner, folds: int | None) -> list[RunSpec]:
-    """The runs whose methods fit into memory; what is wrong with the first if none does."""
+    """The runs whose methods fit into memory; what is wrong with the first if none does.
+
+    One that does not fit because of a setting that the user gave is not left out, but told.
+    """
     found, errors = [], []
     for spec in specs:
         method = spec.create_method()
@@ -197,6 +200,8 @@ def _that_fit(specs: list[RunSpec], loaded: Loaded, manner: Manner, folds: int |
             _check_size(method, loaded, manner)
             found.append(spec)
         except DataError as error:
+            if spec.settings:
+                raise
             errors.append(error)
     if not found:
         raise errors[0]
