@@ -1,7 +1,7 @@
 """Choosing among several answers by the same held-out labels: which, how sure that is, and what to expect of it.
 
 Everywhere here ``right`` is an (L, K) array: whether each of L held-out labels was predicted right by each of K
-answers, which stand in the order of the prior, the one that is best on most graphs first.
+answers, which stand in the order of the prior, the one to be tried first at its head.
 """
 
 from __future__ import annotations

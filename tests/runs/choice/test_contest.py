@@ -163,7 +163,7 @@ def test_without_two_labels_of_a_class_the_favoured_method_is_trained_and_that_i
     found = train(folder, settings=SHORT, workers=1, out=tmp_path / "run")
     assert found.summary.method == candidates.PRIOR[0]
     assert found.summary.choice is None
-    told = f"The method is {candidates.PRIOR[0]}, which is best on most graphs: methods are not compared: no class"
+    told = f"The method is {candidates.PRIOR[0]}, which we would try first: methods are not compared: no class"
     assert any(note.startswith(told) for note in found.notes)
     with pytest.raises(DataError, match="methods cannot be compared: no class has two labels"):
         compare(folder, workers=1, out=tmp_path / "compared")

@@ -153,7 +153,7 @@ def test_where_labels_do_not_tell_the_prior_decides_and_the_words_say_so() -> No
     choice = decided(race)
     assert choice.name == PRIOR[0]
     said = choice_in_words(choice.record)[0]
-    assert "better on most graphs, though the labels cannot tell it from" in said
+    assert "first in our order, though the labels cannot tell it from" in said
     assert {verdict(item, choice.record) for item in choice.record.tried} == {"best", "cannot tell"}
 
 

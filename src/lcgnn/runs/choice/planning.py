@@ -54,7 +54,7 @@ def plan_contest(
     """
     check_asked(asked)
     first = runs[0]
-    taken = f"The method is {first.spec.method}, which is best on most graphs: methods are not compared"
+    taken = f"The method is {first.spec.method}, which we would try first: methods are not compared"
     if asked == 0:
         return None, [f"{taken} without held-out labels."]
     count, used = division(first.graph, first.split, asked)
