@@ -6,12 +6,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lcgnn.cli.ending import Ended, interruptible
 from lcgnn.files import process_token
 from lcgnn.sources.examples import write_example
 
@@ -142,3 +144,23 @@ def test_a_command_that_is_to_outlive_its_terminal_does(tmp_path: Path, wait_unt
     wait_until((tmp_path / "run" / "seed-0" / "checkpoint.safetensors").exists)
     process.send_signal(signal.SIGHUP)
     assert process.wait(timeout=240) == 0
+
+
+def swallow(number: int, went_on: list[int]) -> None:
+    with interruptible():
+        with suppress(BaseException):
+            signal.raise_signal(number)
+        went_on.append(number)
+
+
+@pytest.mark.parametrize(("number", "raised"), [(signal.SIGTERM, Ended), (signal.SIGINT, KeyboardInterrupt)])
+def test_a_request_to_end_that_something_swallowed_still_ends_the_command(number, raised) -> None:
+    before = {one: signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
+    went_on: list[int] = []
+    try:
+        with pytest.raises(raised):
+            swallow(number, went_on)
+    finally:
+        for one, meaning in before.items():
+            signal.signal(one, meaning)
+    assert went_on == [number]

@@ -35,27 +35,33 @@ def interruptible() -> Iterator[None]:
     if not before or threading.current_thread() is not threading.main_thread():
         yield
         return
-    times = 0
+    asked: list[int] = []
 
     def interrupt(number: int, _frame: Any) -> None:
-        nonlocal times
-        times += 1
-        if times == 1:
-            raise KeyboardInterrupt if number == signal.SIGINT else Ended(number)
-        if times > 2:
+        asked.append(number)
+        if len(asked) == 1:
+            raise _request(number)
+        if len(asked) > 2:
             os._exit(128 + number)
 
     for number in before:
         signal.signal(number, interrupt)
     try:
         yield
+        if asked:
+            # It was raised where nobody passes it on, as in a destructor.
+            raise _request(asked[0])
     finally:
         # After an interrupt Python still has threads and files to close, which another one should not disturb. At
         # the very end Python gives signals their default meaning again, unless they are ignored by then.
         for number, meaning in before.items():
-            signal.signal(number, interrupt if times else meaning)
-        if times:
+            signal.signal(number, interrupt if asked else meaning)
+        if asked:
             atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
+
+
+def _request(number: int) -> BaseException:
+    return KeyboardInterrupt() if number == signal.SIGINT else Ended(number)
 
 
 def _ending_signals() -> list[signal.Signals]:
