@@ -166,7 +166,7 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 *notes,
                 *(f"y: {odd}" for odd in odd_names(classes)),
                 *told,
-                *_told(choice),
+                *_told(choice, name, len(methods)),
                 *(() if expected is None else expected.sentences(counts)),
             ),
             expected=expected,
@@ -320,9 +320,12 @@ def _graph(
     return graph_of("graph", links, labels, names, features), links.notes
 
 
-def _told(choice: Choice | None) -> list[str]:
+def _told(choice: Choice | None, name: str, count: int) -> list[str]:
     """What was taken and why, where there was a choice."""
-    return [] if choice is None or len(choice.record.tried) == 1 else choice_in_words(choice.record)
+    if choice is None:
+        why = "methods are not compared, because no class has two labels"
+        return [f"The method is {name}, which we would try first: {why}."] if count > 1 else []
+    return [] if len(choice.record.tried) == 1 else choice_in_words(choice.record)
 
 
 def _warn(notes: Iterable[str]) -> None:

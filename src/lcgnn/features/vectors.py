@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lcgnn.errors import DataError
 from lcgnn.features.table import is_list, is_number, shown
 from lcgnn.limits import check_memory
 
@@ -29,10 +31,21 @@ def spread_vectors(path: Path, columns: dict[str, Any]) -> dict[str, Any]:
                 spread[name] = column
                 continue
             check_memory(f"{path}, column {shown(name)}: {length:,} numbers a row", _BYTES * length * len(column))
-            spread |= {f"{name}[{place}]": numbers for place, numbers in enumerate(_numbers(column, length))}
+            numbers = {f"{name}[{place}]": values for place, values in enumerate(_numbers(column, length))}
+            _check_names(path, name, numbers, columns)
+            spread |= numbers
         except (pa.ArrowException, ValueError):
             spread[name] = column
     return spread
+
+
+def _check_names(path: Any, name: str, numbers: Mapping[str, Any], columns: Mapping[str, Any]) -> None:
+    """Refuse a column whose numbers would be called as another column is."""
+    taken = sorted(numbers.keys() & columns.keys())
+    if taken:
+        raise DataError(
+            f"{path}, column {shown(name)}: its numbers would be called as column {shown(taken[0])} is. Rename one."
+        )
 
 
 def _common_length(column: Any) -> int | None:

@@ -21,16 +21,18 @@ _LEFT, _WORTH_KEEPING = 0.1, 0.25
 _ENTROPY = 0.5
 
 
-def worse_than_base(graph: Placement, base: Stage, last: Stage) -> str | None:
+def worse_than_base(graph: Placement, validation: Tensor, base: Stage, last: Stage) -> str | None:
     """Why the base's answer is to be kept, in a sentence; None if label consistency's is.
 
     Args:
         graph: Whose nodes the stages speak of; others may hold the rest.
+        validation: (V,) the nodes here whose labels may decide.
         base: The stage that label consistency began with.
         last: The stage that it ended with.
     """
-    before, after = (_validation_accuracy(stage) for stage in (base, last))
-    if not np.isnan(before):
+    total = graph.total(validation.shape[0])
+    if total:
+        before, after = (_num_right(graph, validation, stage) / total for stage in (base, last))
         if after >= before:
             return None
         return (
@@ -48,9 +50,11 @@ def worse_than_base(graph: Placement, base: Stage, last: Stage) -> str | None:
     )
 
 
-def _validation_accuracy(stage: Stage) -> float:
-    """Of the epoch that was kept; NaN where there was no validation."""
-    return float(stage.history[stage.best_epoch - 1, 2])
+def _num_right(graph: Placement, nodes: Tensor, stage: Stage) -> int:
+    """How many of everybody's nodes a stage gets right."""
+    own = nodes.cpu().numpy()
+    right = stage.label_distribution[own].argmax(axis=1) == graph.labels[nodes].cpu().numpy()
+    return graph.total(int(right.sum()))
 
 
 def _class_sizes(graph: Placement, stage: Stage) -> Tensor:

@@ -150,6 +150,9 @@ class TwoPhase(Method):
     def placements(self) -> frozenset[Kind]:
         # What a network's rows may live on does not depend on how many columns they have.
         of_network = self.network(1, 2, torch.Generator()).placements
+        if self.models > 1:
+            # Ranks share one checkpoint.
+            of_network -= {"on ranks"}
         return of_network & AdjacencyAggregation.runs_on if self.aggregation == "adjacency" else of_network
 
     def apply(self, fitted: Mapping[str, Tensor], graph: Graph, device: str = "auto") -> NDArray[np.float32]:

@@ -18,8 +18,8 @@ from lcgnn.training.checkpoint import Outcome
 from lcgnn.training.loop import Phase, Trainer, diverged
 from lcgnn.training.objectives import Objective
 
-Guard: TypeAlias = Callable[[Placement, Stage, Stage], str | None]
-"""Why the last of a fit's stages is worse than the first, in a sentence; None if it is not."""
+Guard: TypeAlias = Callable[[Placement, Tensor, Stage, Stage], str | None]
+"""Why the last of a fit's stages is worse than the first, given the validation nodes; None if it is not."""
 
 
 def fit_in_phases(
@@ -53,7 +53,7 @@ def fit_in_phases(
         # Ranks find this out together, by the class agreement that all of them have.
         if graph.kind != "on ranks" and not np.isfinite(stages[-1].label_distribution).all():
             raise diverged(phase, outcome.best_epoch, "a probability is not finite")
-    objection = guard(graph, stages[0], stages[-1]) if guard and len(stages) > 1 else None
+    objection = guard(graph, validation, stages[0], stages[-1]) if guard and len(stages) > 1 else None
     if objection is not None:
         kept = stages[0].label_distribution
         stages[-1] = replace(stages[-1], label_distribution=kept, best_epoch=0, note=objection)

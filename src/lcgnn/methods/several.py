@@ -11,13 +11,12 @@ from torch import Tensor
 
 from lcgnn.compute.kernels.dropout import derive_key
 from lcgnn.methods.base import Context, Fit, Stage
-from lcgnn.training.checkpoint import CheckpointFile
 
 
 def fit_several(fit_one: Callable[[int, Context], Fit], models: int, seed: int, context: Context) -> Fit:
     """The fit whose every stage is the mean over so many models; the first of them has the seed itself.
 
-    A fit that is continued begins with the model that it was at: those before it are trained again.
+    A fit that is continued goes on where each of its models was when it was last saved.
 
     Args:
         fit_one: Fits one model from a seed.
@@ -48,8 +47,7 @@ def apply_several(
 
 def _context_of(context: Context, number: int) -> Context:
     """The same for one of the models: a checkpoint of another is not its own."""
-    file = context.checkpoint
-    own = file and CheckpointFile(file.path, f"{file.fingerprint} model {number}", every=file.every)
+    own = context.checkpoint and context.checkpoint.of_model(number)
     return replace(context, checkpoint=own, first_phase=None)
 
 

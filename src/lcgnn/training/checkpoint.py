@@ -16,6 +16,8 @@ from lcgnn.errors import OutputError
 from lcgnn.files import remove_leftovers
 
 _FORMAT = "lcgnn checkpoint 2"
+# In the name of a file of one of several models.
+_MODEL = "-model-"
 
 
 @dataclass
@@ -75,6 +77,11 @@ class CheckpointFile:
         self.path, self.fingerprint, self.every = path, fingerprint, every
         self._saved_at = time.monotonic()
 
+    def of_model(self, number: int) -> CheckpointFile:
+        """The file of one of several models that are fitted in one run; it goes with this one."""
+        path = self.path.with_name(f"{self.path.stem}{_MODEL}{number}{self.path.suffix}")
+        return CheckpointFile(path, f"{self.fingerprint} model {number}", every=self.every)
+
     def due(self) -> bool:
         """Whether it is time to save again."""
         return time.monotonic() - self._saved_at >= self.every
@@ -126,9 +133,10 @@ class CheckpointFile:
         )
 
     def delete(self) -> None:
-        """Remove the file, once the run has its result."""
-        self.path.unlink(missing_ok=True)
-        remove_leftovers(self.path)
+        """Remove the file, and those of its models, once the run has its result."""
+        for path in (self.path, *self.path.parent.glob(f"{self.path.stem}{_MODEL}*{self.path.suffix}")):
+            path.unlink(missing_ok=True)
+            remove_leftovers(path)
 
 
 def _with_prefix(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

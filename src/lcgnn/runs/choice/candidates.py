@@ -33,8 +33,18 @@ def candidates_for(loaded: Loaded) -> tuple[str, ...]:
 
 
 def in_prior_order(names: Sequence[str]) -> list[str]:
-    """The names as the prior has them; those that it does not know follow as they are given."""
-    return sorted(names, key=lambda name: PRIOR.index(name) if name in PRIOR else len(PRIOR))
+    """The names as the prior has them.
+
+    Of those that it does not know, label consistency is first, and the others come before the features alone and
+    the edges alone, as they are given.
+    """
+
+    def place(name: str) -> float:
+        if name in PRIOR:
+            return PRIOR.index(name)
+        return -1 if name.startswith("lc-") else PRIOR.index(EDGES_ALONE) - 0.5
+
+    return sorted(names, key=place)
 
 
 def candidates_named(text: str) -> tuple[str, ...]:

@@ -81,6 +81,8 @@ def _taken_in_words(choice: ChoiceRecord) -> str:
 
 def _guard_in_words(choice: ChoiceRecord) -> str:
     """That label consistency is left out, where it is."""
+    if len(choice.tried) < 2:
+        return ""
     taken, other = sorted(choice.tried, key=lambda item: item.name != choice.taken)
     if not other.name.startswith("lc-"):
         return ""
