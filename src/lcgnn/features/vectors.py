@@ -44,7 +44,7 @@ def _check_names(path: Any, name: str, numbers: Mapping[str, Any], columns: Mapp
     taken = sorted(numbers.keys() & columns.keys())
     if taken:
         raise DataError(
-            f"{path}, column {shown(name)}: its numbers would be called as column {shown(taken[0])} is. Rename one."
+            f"{path}, column {shown(name)}: its numbers would be called as column {shown(taken[0])}. Rename one."
         )
 
 
