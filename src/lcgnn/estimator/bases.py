@@ -14,6 +14,8 @@ from lcgnn.methods.lc import TwoPhase
 from lcgnn.networks.module import ModuleFactory
 from lcgnn.runs.choice.candidates import AUTO, CANDIDATES, EDGES_ALONE
 from lcgnn.runs.choice.planning import shared_settings
+from lcgnn.runs.choice.verdict import Choice
+from lcgnn.runs.choice.words import choice_in_words
 
 
 def base_names() -> list[str]:
@@ -45,3 +47,13 @@ def method_of(
         check_settings("base", type(base), settings)
         return name, dataclasses.replace(base, **settings)
     return name, module_method(base, name=name, **{**own_graph_settings(ModuleMethod, settings), **settings})
+
+
+def choice_told(choice: Choice | None, name: str, count: int) -> list[str]:
+    """What was taken and why, where there was a choice."""
+    if choice is None and count > 1:
+        why = "methods are not compared, because no class has two labels"
+        return [f"The method is {name}, which we would try first: {why}."]
+    if choice is None:
+        return []
+    return choice_in_words(choice.record) if len(choice.record.tried) > 1 else []

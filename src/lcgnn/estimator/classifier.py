@@ -19,7 +19,7 @@ from lcgnn.assessment.calibration import at_temperature
 from lcgnn.assessment.evaluation import class_counts
 from lcgnn.csr import checked_sparse
 from lcgnn.errors import InputError, InputWarning, OutputError
-from lcgnn.estimator.bases import candidates, method_of
+from lcgnn.estimator.bases import candidates, choice_told, method_of
 from lcgnn.estimator.storage import Fitted, load_fitted, save_fitted
 from lcgnn.features.encoding import Encoding
 from lcgnn.features.scaling import Scaling, ScalingKind, checksum
@@ -30,7 +30,6 @@ from lcgnn.networks.module import ModuleFactory
 from lcgnn.runs.choice.candidates import AUTO, BUDGET, seconds_of
 from lcgnn.runs.choice.contest import contest_in_memory
 from lcgnn.runs.choice.verdict import Choice
-from lcgnn.runs.choice.words import choice_in_words
 from lcgnn.runs.model import TrainedModel
 from lcgnn.sources.frames import is_frame, row_names, table_of
 from lcgnn.sources.in_memory import all_labels, class_labels, graph_of, has_label, odd_names
@@ -166,7 +165,7 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 *notes,
                 *(f"y: {odd}" for odd in odd_names(classes)),
                 *told,
-                *_told(choice, name, len(methods)),
+                *choice_told(choice, name, len(methods)),
                 *(() if expected is None else expected.sentences(counts)),
             ),
             expected=expected,
@@ -195,6 +194,7 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if (adjacency is None or not fitted.model.method.inductive) and fitted.rows is not None:
             if checksum(features) == fitted.rows:
                 return fitted.label_distributions.copy()
+            fitted.model.check_inductive()
             raise InputError(
                 "adjacency is missing: the model was fitted on a graph, and X has other rows. Give the edges "
                 "among them; for none, adjacency=scipy.sparse.csr_array((n, n))."
@@ -318,14 +318,6 @@ def _graph(
     _warn(links.notes)
     names = [str(name) for name in classes]
     return graph_of("graph", links, labels, names, features), links.notes
-
-
-def _told(choice: Choice | None, name: str, count: int) -> list[str]:
-    """What was taken and why, where there was a choice."""
-    if choice is None:
-        why = "methods are not compared, because no class has two labels"
-        return [f"The method is {name}, which we would try first: {why}."] if count > 1 else []
-    return [] if len(choice.record.tried) == 1 else choice_in_words(choice.record)
 
 
 def _warn(notes: Iterable[str]) -> None:
