@@ -14,6 +14,7 @@ from safetensors.numpy import load, save
 from lcgnn.compute.placement.cutting import assign, cut
 from lcgnn.errors import DataError
 from lcgnn.graph import Graph, Split
+from lcgnn.sources.parts import files
 from lcgnn.sources.parts.files import read_manifest, read_part, write_parts
 from lcgnn.sources.parts.parted import load_parted
 
@@ -109,3 +110,8 @@ def test_names_that_are_no_text_are_refused(folder: Path) -> None:
     (folder / "parts.json").write_text(json.dumps(told))
     with pytest.raises(DataError, match=r"nodes\.parquet"):
         load_parted(folder)
+
+
+def test_a_name_that_no_file_system_takes_is_a_file_that_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="is missing"):
+        files._check(tmp_path / ("é" * 200), files.StoredFile("é" * 200, 1, "0" * 64))

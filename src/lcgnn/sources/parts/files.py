@@ -282,7 +282,7 @@ def _stored(path: Path) -> StoredFile:
 
 
 def _check(path: Path, expected: StoredFile) -> None:
-    if not path.is_file():
+    if not _is_file(path):
         raise DataError(
             f"{path} is missing. Copy it from where the graph was cut, or cut it again: lcgnn partition"
         )
@@ -297,6 +297,14 @@ def _check(path: Path, expected: StoredFile) -> None:
             f"{path} is not the file that was written: its checksum differs. "
             "Copy it again, or cut the graph again: lcgnn partition"
         )
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        # A name that no file system takes.
+        return False
 
 
 def _sha256(path: Path) -> str:
