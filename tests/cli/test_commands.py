@@ -41,6 +41,7 @@ INVOCATIONS: dict[str, tuple[list[str], str | None]] = {
     "partition": (["partition", "{}/large", "--parts", "2", "--out", "{}/parts"], "parts/parts.json"),
     "datasets": (["datasets"], None),
     "methods": (["methods"], None),
+    "schema": (["schema", "train"], None),
     "reproduce": (["reproduce", "{}/small.toml", *STORED], "results/small.md"),
     "results pack": (["results", "pack", "{}/small.toml", *STORED], "results/small.jsonl"),
     "report": (["report", "{}/small.toml", *STORED, "--markdown", "{}/RESULTS.md"], "results/report.html"),
