@@ -6,7 +6,8 @@ import difflib
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, TypeVar
+from functools import cached_property
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +54,7 @@ class Question:
     distribution: NDArray[np.float32] | None = None
     seed: int = 0
 
-    @property
+    @cached_property
     def entropy(self) -> NDArray[np.float64] | None:
         """(K,) how unsure the model is of each candidate: 0 for sure, 1 for equal probabilities."""
         if self.distribution is None or self.distribution.shape[1] < 2:
@@ -76,8 +77,23 @@ class Strategy(ABC):
         """The nodes, the first to be labelled first; as many as asked for, all of them candidates."""
 
     @abstractmethod
-    def reason(self, landscape: Landscape, question: Question, node: int, stands_for: int) -> str:
-        """Why a chosen node was chosen, in a sentence."""
+    def reason(self, landscape: Landscape, question: Question, node: int) -> str:
+        """Why a chosen node was chosen, in a clause without an end; what it stands for is said after it."""
+
+
+def first_by(scores: NDArray[Any], question: Question) -> Nodes:
+    """The candidates with the highest scores, the best first, equals by their number."""
+    order = np.argsort(-scores, kind="stable")
+    return question.candidates[order[: question.count]]
+
+
+def sureness(question: Question, node: int) -> str:
+    """How sure the model is of a node, in words that go on from "the model is"."""
+    assert question.distribution is not None
+    likeliest = float(question.distribution[node].max())
+    if likeliest < 0.5:
+        return f"unsure (no class has more than {likeliest:.0%})"
+    return f"{'rather' if likeliest < 0.9 else 'quite'} sure ({likeliest:.0%} for one class)"
 
 
 _REGISTRY: dict[str, type[Strategy]] = {}

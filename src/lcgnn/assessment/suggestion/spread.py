@@ -1,33 +1,56 @@
-"""Ours: middles of clusters of propagated features, later also what the model is unsure of."""
+"""Ours: the middles of clusters, where what the model is unsure of weighs most and labels are centres already."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from lcgnn.assessment.suggestion.base import Nodes, Question, Strategy, register
-from lcgnn.assessment.suggestion.clusters import k_means, nearest
+from lcgnn.assessment.suggestion.base import Nodes, Question, Strategy, register, sureness
+from lcgnn.assessment.suggestion.clusters import Clusters, k_means
 from lcgnn.assessment.suggestion.landscape import Landscape
 
+# Times that clusters are looked for; the tightest count.
+_ATTEMPTS = 5
 
-@register("spread", "Middles of clusters that nothing labelled is near, the largest first.")
+
+@register("spread", "Middles of clusters that nothing labelled is near, where the model is unsure.")
 class Spread(Strategy):
-    """Clusters of propagated features with the labelled nodes as fixed centres; the node in the middle of each."""
+    """One node in the middle of each of as many clusters of nodes as labels are asked for, the largest first.
+
+    Nodes lie where `Landscape.places` has them. Labelled nodes are centres that stay, so that new clusters form
+    where there are none. Once there is a model, a node weighs as much as the model is unsure of it (its entropy),
+    so that clusters form around what is not known yet, and a batch is spread over all of that.
+    """
+
+    asks_model = True
 
     def choose(self, landscape: Landscape, question: Question) -> Nodes:
-        places = landscape.smoothed
-        generator = np.random.default_rng(question.seed)
-        centres, member = k_means(places, question.count, generator, places[question.labelled])
-        sizes = np.bincount(member, minlength=centres.shape[0])[: question.count]
-        chosen: list[int] = []
+        found = self._clusters(landscape, question)
         free = np.zeros(landscape.num_nodes, dtype=bool)
         free[question.candidates] = True
-        for cluster in np.argsort(-sizes, kind="stable"):
-            inside = np.flatnonzero(free & (member == cluster))
+        chosen: list[int] = []
+        for cluster in np.argsort(-found.weight, kind="stable"):
+            inside = np.flatnonzero(free & (found.member == cluster))
             inside = inside if inside.size else np.flatnonzero(free)
-            node = int(inside[nearest(places[inside], centres[cluster : cluster + 1])[1].argmin()])
-            free[node] = False
-            chosen.append(node)
+            distance = ((landscape.places[inside] - found.centres[cluster]) ** 2).sum(axis=1)
+            chosen.append(int(inside[distance.argmin()]))
+            free[chosen[-1]] = False
         return np.array(chosen, dtype=np.int64)
 
-    def reason(self, landscape: Landscape, question: Question, node: int, stands_for: int) -> str:
-        return f"Stands for about {stands_for:,} nodes that nothing labelled is near."
+    def reason(self, landscape: Landscape, question: Question, node: int) -> str:  # noqa: ARG002
+        return "" if question.entropy is None else f"the model is {sureness(question, node)}"
+
+    def _clusters(self, landscape: Landscape, question: Question) -> Clusters:
+        weights = np.ones(landscape.num_nodes)
+        if question.entropy is not None:
+            weights[question.candidates] = question.entropy
+        attempts = (
+            k_means(
+                landscape.places,
+                question.count,
+                np.random.default_rng((question.seed, attempt)),
+                weights=weights,
+                fixed=landscape.places[question.labelled],
+            )
+            for attempt in range(_ATTEMPTS)
+        )
+        return min(attempts, key=lambda clusters: clusters.scatter)

@@ -24,12 +24,12 @@ class Suggester:
     read: what is labelled is said with each question.
 
     Args:
-        graph: The graph.
+        graph: The graph, or its landscape, for several strategies to share.
         strategy: A strategy's name, or one.
     """
 
-    def __init__(self, graph: Graph, strategy: str | Strategy = DEFAULT_STRATEGY) -> None:
-        self.landscape = Landscape(graph)
+    def __init__(self, graph: Graph | Landscape, strategy: str | Strategy = DEFAULT_STRATEGY) -> None:
+        self.landscape = graph if isinstance(graph, Landscape) else Landscape(graph)
         self.strategy = _strategy(strategy)
 
     def suggest(
@@ -60,9 +60,17 @@ class Suggester:
         chosen = self.strategy.choose(self.landscape, question)
         stands_for = self._stands_for(question, chosen)
         return tuple(
-            Suggestion(node, self.strategy.reason(self.landscape, question, node, nodes), nodes)
+            Suggestion(node, self._reason(question, node, nodes), nodes)
             for node, nodes in zip(chosen.tolist(), stands_for.tolist(), strict=True)
         )
+
+    def _reason(self, question: Question, node: int, stands_for: int) -> str:
+        clauses = (
+            self.strategy.reason(self.landscape, question, node),
+            _stands_for_in_words(stands_for, bool(question.labelled.size)),
+        )
+        text = "; ".join(clause for clause in clauses if clause)
+        return f"{text[0].upper()}{text[1:]}."
 
     def _question(
         self,
@@ -87,12 +95,21 @@ class Suggester:
 
     def _stands_for(self, question: Question, chosen: Nodes) -> NDArray[np.int64]:
         """(count,) how many nodes without a label are nearest to each of the chosen ones."""
-        places = self.landscape.smoothed
+        places = self.landscape.places
         centres = np.concatenate([chosen, question.labelled])
         unlabelled = np.ones(self.landscape.num_nodes, dtype=bool)
         unlabelled[question.labelled] = False
         closest = nearest(places, places[centres])[0]
         return np.bincount(closest[unlabelled], minlength=centres.size)[: chosen.size]
+
+
+def _stands_for_in_words(count: int, beside_labels: bool) -> str:
+    if count <= 1:
+        return "stands for itself alone"
+    # Two digits are all that such a number is worth.
+    digits = max(len(str(count)) - 2, 0)
+    about = f"stands for about {round(count, -digits):,} nodes"
+    return f"{about} that nothing labelled is near" if beside_labels else about
 
 
 def _strategy(named: str | Strategy) -> Strategy:
