@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from lcgnn.assessment.suggestion.landscape import Landscape
 from lcgnn.errors import ConfigError
+from lcgnn.sources.source import Progress, silent
 
 Nodes = NDArray[np.int64]
 
@@ -45,6 +46,7 @@ class Question:
         labels: (L,) their classes, where the strategy may know them.
         distribution: (N, C) what a model that was trained on the labels says of every node; None for no model.
         seed: Of whatever is left to chance.
+        progress: Told how far a strategy is.
     """
 
     count: int
@@ -53,6 +55,7 @@ class Question:
     labels: Nodes | None = None
     distribution: NDArray[np.float32] | None = None
     seed: int = 0
+    progress: Progress = silent
 
     @cached_property
     def entropy(self) -> NDArray[np.float64] | None:

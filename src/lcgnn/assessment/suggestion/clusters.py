@@ -1,4 +1,4 @@
-"""Distances, k-means with some centres held fast, and medoids, all in blocks of rows."""
+"""Distances, clusters that leave room for what is labelled already, and places far apart, in blocks of rows."""
 
 from __future__ import annotations
 
@@ -12,14 +12,20 @@ Places = NDArray[np.float32]
 
 # Distances that are held at a time.
 _BLOCK = 2**23
+_ROUNDS = 25
 
 
 def nearest(places: Places, centres: Places) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """(N,) which centre is nearest to every place, the first of equals, and (N,) its squared distance."""
-    which = np.empty(places.shape[0], dtype=np.int64)
-    distance = np.empty(places.shape[0], dtype=np.float32)
+    """(N,) which centre is nearest to every place, the first of equals, and (N,) its squared distance.
+
+    Without a centre the distance is infinite.
+    """
+    which = np.zeros(places.shape[0], dtype=np.int64)
+    distance = np.full(places.shape[0], np.inf, dtype=np.float32)
+    if not centres.shape[0]:
+        return which, distance
     of_centres = (centres**2).sum(axis=1)
-    step = max(1, _BLOCK // max(1, centres.shape[0]))
+    step = max(1, _BLOCK // centres.shape[0])
     for start in range(0, places.shape[0], step):
         block = places[start : start + step]
         squared = of_centres - 2 * (block @ centres.T)
@@ -34,16 +40,16 @@ class Clusters:
     """What `k_means` found.
 
     Args:
-        centres: (K, D) of the clusters, without the fixed ones.
-        member: (N,) which cluster every place is in; K and more for the fixed ones.
-        weight: (K,) of what is in each.
-        scatter: Weighted squared distance of all places from their centres.
+        centres: (K, D) of the clusters.
+        scatter: Weighted squared distance of all places from the centre that is nearest, given ones included.
     """
 
     centres: Places
-    member: NDArray[np.int64]
-    weight: NDArray[np.float64]
     scatter: float
+
+    def members(self, places: Places, beside: NDArray[np.float32]) -> NDArray[np.int64]:
+        """(N,) which cluster every place is in; K where something given is nearer, `beside` squared away."""
+        return _members(places, self.centres, beside)[0]
 
 
 def k_means(
@@ -52,56 +58,65 @@ def k_means(
     generator: np.random.Generator,
     *,
     weights: NDArray[np.float64] | None = None,
-    fixed: Places | None = None,
-    rounds: int = 25,
+    beside: NDArray[np.float32] | None = None,
 ) -> Clusters:
     """So many clusters of weighted places.
 
     Centres begin far from each other (`far_apart`) and move to the middle of what is nearest to them (Lloyd).
-    Fixed centres take part and stay where they are.
+
+    Args:
+        places: (N, D).
+        count: How many.
+        generator: Draws where centres begin.
+        weights: (N,) what every place counts; None for 1.
+        beside: (N,) squared distance from a centre that is given and does not move; None if there is none.
     """
     weights = np.ones(places.shape[0]) if weights is None else weights
-    fixed = np.empty((0, places.shape[1]), dtype=np.float32) if fixed is None else fixed
-    centres = places[far_apart(places, count, generator, fixed, weights)]
-    member, distance = nearest(places, np.concatenate([centres, fixed]))
-    for _ in range(rounds):
+    beside = np.full(places.shape[0], np.inf, dtype=np.float32) if beside is None else beside
+    centres = places[far_apart(places, count, generator, weights=weights, beside=beside)]
+    member, distance = _members(places, centres, beside)
+    for _ in range(_ROUNDS):
         previous, centres = member, _middles(places, weights, member, centres)
-        member, distance = nearest(places, np.concatenate([centres, fixed]))
+        member, distance = _members(places, centres, beside)
         if np.array_equal(previous, member):
             break
-    weight = np.bincount(member, weights=weights, minlength=count)[:count]
-    return Clusters(centres, member, weight, float((weights * distance).sum()))
+    return Clusters(centres, float((weights * distance).sum()))
 
 
 def far_apart(
     places: Places,
     count: int,
     generator: np.random.Generator,
-    fixed: Places | None = None,
+    *,
     weights: NDArray[np.float64] | None = None,
+    beside: NDArray[np.float32] | None = None,
 ) -> NDArray[np.int64]:
     """(count,) different places, drawn one by one in proportion to weight and squared distance from those before.
 
-    K-means++ (Arthur and Vassilvitskii 2007). The fixed ones count as drawn before.
+    K-means++ (Arthur and Vassilvitskii 2007); what is given counts as drawn before.
     """
     weights = np.ones(places.shape[0]) if weights is None else weights
-    has_fixed = fixed is not None and fixed.shape[0] > 0
-    distance = (
-        nearest(places, fixed)[1] if has_fixed and fixed is not None else np.ones(places.shape[0], np.float32)
-    )
-    chosen: list[int] = []
-    for number in range(count):
-        odds = weights * distance
-        odds[chosen] = 0
-        if not odds.sum() > 0:
-            odds = np.ones(places.shape[0])
-            odds[chosen] = 0
+    distance = np.full(places.shape[0], np.inf, dtype=np.float32) if beside is None else beside
+    free = np.ones(places.shape[0], dtype=bool)
+    chosen = []
+    for _ in range(count):
+        # The first of all is drawn by weight alone, and so is one among places that are all the same.
+        odds = np.where(free, weights * np.where(np.isinf(distance), 1, distance), 0)
+        odds = odds if odds.sum() > 0 else free.astype(np.float64)
         reached = np.cumsum(odds)
         drawn = int(np.searchsorted(reached, generator.random() * reached[-1], side="right"))
-        chosen.append(min(drawn, places.shape[0] - 1))
-        squared = nearest(places, places[chosen[-1:]])[1]
-        distance = np.minimum(distance, squared) if has_fixed or number else squared
+        drawn = min(drawn, int(np.flatnonzero(odds)[-1]))
+        chosen.append(drawn)
+        free[drawn] = False
+        distance = np.minimum(distance, nearest(places, places[drawn : drawn + 1])[1])
     return np.array(chosen, dtype=np.int64)
+
+
+def _members(
+    places: Places, centres: Places, beside: NDArray[np.float32]
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    which, distance = nearest(places, centres)
+    return np.where(distance <= beside, which, centres.shape[0]), np.minimum(distance, beside)
 
 
 def _middles(places: Places, weights: NDArray[np.float64], member: NDArray[np.int64], centres: Places) -> Places:

@@ -25,11 +25,12 @@ class FeatProp(Strategy):
     def choose(self, landscape: Landscape, question: Question) -> Nodes:
         places = landscape.propagated
         generator = np.random.default_rng(question.seed)
-        fixed = places[question.labelled]
         own = places[question.candidates]
-        medoids = far_apart(own, question.count, generator, fixed)
+        beside = nearest(own, places[question.labelled])[1]
+        medoids = far_apart(own, question.count, generator, beside=beside)
         for _ in range(_ROUNDS):
-            member, _ = nearest(own, np.concatenate([own[medoids], fixed]))
+            member, distance = nearest(own, own[medoids])
+            member[distance > beside] = -1
             found = np.array([_medoid(own, member, number, old) for number, old in enumerate(medoids.tolist())])
             if np.array_equal(found, medoids):
                 break

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, eye_array
 
+from lcgnn.assessment.suggestion.clusters import nearest
 from lcgnn.features.structure import structural_features
 from lcgnn.graph import Features, Graph
 
@@ -19,6 +20,8 @@ _DIRECTIONS, _OVERSAMPLED = 16, 16
 _SEED = 0
 # Numbers of propagated features that are held in full.
 _MOST_NUMBERS = 2**27
+# Nodes that all others are compared with.
+_MOST_COMPARED = 4096
 # PageRank's: the share of jumps, and where further steps change nothing.
 _JUMP, _CONVERGED, _MOST_STEPS = 0.15, 1e-8, 100
 
@@ -94,6 +97,14 @@ class Landscape:
         """
         length = np.linalg.norm(self.directions, axis=1, keepdims=True)
         return np.asarray(self.directions / np.where(length > 0, length, 1), dtype=np.float32)
+
+    def distance_from(self, nodes: NDArray[np.int64]) -> NDArray[np.float32]:
+        """(N,) how far every node lies from the nearest of some nodes, squared; infinite if there are none.
+
+        Of very many nodes some thousands, evenly taken, stand for all.
+        """
+        some = nodes[:: -(-nodes.size // _MOST_COMPARED) or 1]
+        return nearest(self.places, self.places[some])[1]
 
     @cached_property
     def _propagation(self) -> csr_array:

@@ -63,6 +63,10 @@ def _tell(
     ledger: Path, nodes: TableFile, now: list[str | None], before: list[str | None], gone: int, notes: list[str]
 ) -> None:
     changed = sum(new != old for new, old in zip(now, before, strict=True))
-    notes.append(f"{ledger.name}: the labels given with 'lcgnn label' count ({changed:,} differ from {nodes.path.name}).")
+    notes.append(
+        f"{ledger.name}: the labels given with 'lcgnn label' count ({changed:,} differ from {nodes.path.name})."
+    )
     if gone:
-        notes.append(f"{ledger.name}: {gone:,} labels are of nodes that are not in {nodes.path.name}; they are left out.")
+        notes.append(
+            f"{ledger.name}: {gone:,} labels are of nodes that are not in {nodes.path.name}; they are left out."
+        )
