@@ -18,6 +18,9 @@ from lcgnn.sources.source import Progress, silent
 
 Nodes = NDArray[np.int64]
 
+# The probability from which on a model is called sure of a class.
+SURE = 0.9
+
 
 @dataclass(frozen=True)
 class Suggestion:
@@ -96,7 +99,7 @@ def sureness(question: Question, node: int) -> str:
     likeliest = float(question.distribution[node].max())
     if likeliest < 0.5:
         return f"unsure (no class has more than {likeliest:.0%})"
-    return f"{'rather' if likeliest < 0.9 else 'quite'} sure ({likeliest:.0%} for one class)"
+    return f"{'not ' if likeliest < SURE else ''}sure ({likeliest:.0%} for one class)"
 
 
 _REGISTRY: dict[str, type[Strategy]] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lcgnn.assessment.suggestion.base import Nodes, Question, Strategy, register, sureness
+from lcgnn.assessment.suggestion.base import SURE, Nodes, Question, Strategy, register, sureness
 from lcgnn.assessment.suggestion.clusters import Clusters, k_means
 from lcgnn.assessment.suggestion.landscape import Landscape
 
@@ -43,7 +43,9 @@ class Spread(Strategy):
         return np.array(chosen, dtype=np.int64)
 
     def reason(self, landscape: Landscape, question: Question, node: int) -> str:  # noqa: ARG002
-        return "" if question.entropy is None else f"the model is {sureness(question, node)}"
+        if question.distribution is None or question.distribution[node].max() >= SURE:
+            return ""
+        return f"the model is {sureness(question, node)}"
 
 
 def _weights(landscape: Landscape, question: Question) -> np.ndarray:
