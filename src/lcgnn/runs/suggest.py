@@ -198,8 +198,8 @@ def _check_some_are_left(graph: Graph, labelled: NDArray[np.int64], count: int) 
     left = graph.num_nodes - labelled.size
     if not left:
         raise DataError(
-            f"{graph.name}: all {graph.num_nodes:,} nodes have a label, so that none is left to suggest. To choose "
-            "as if none had one: --labels none"
+            f"{graph.name}: all {graph.num_nodes:,} nodes have a label; none is left to suggest. To choose as if "
+            "none had one: --labels none"
         )
     if count > left:
         raise ConfigError(

@@ -43,7 +43,7 @@ class Landscape:
     @cached_property
     def degree(self) -> NDArray[np.int64]:
         """(N,) how many neighbours every node has."""
-        return np.diff(self.graph.adjacency.indptr).astype(np.int64)
+        return np.asarray(np.diff(self.graph.adjacency.indptr), dtype=np.int64)
 
     @cached_property
     def pagerank(self) -> NDArray[np.float64]:
