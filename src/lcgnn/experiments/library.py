@@ -83,6 +83,8 @@ def _experiment(name: str, content: Mapping[str, Any]) -> Experiment:
     for row in rows:
         if row.compare is not None and row.compare not in {other.name for other in rows}:
             raise ConfigError(f"row {row.name!r} is compared with {row.compare!r}, which is no row")
+        if row.strategy is not None and all(column.split.kind != "suggested" for column in columns):
+            raise ConfigError(f"row {row.name!r} has a strategy, and no column's labels are suggested")
         for column in columns:
             experiment.runs(row, column, 1)
             row.split_for(column, 0).check()

@@ -65,10 +65,6 @@ class SplitSpec:
         """Refuse what cannot be meant; ConfigError says what to leave out."""
         if self.kind not in get_args(SplitKind):
             raise ConfigError(f"There is no split {self.kind!r}; it can be 'public', 'random' or 'handful'.")
-        if (self.strategy is None) == (self.kind == "suggested"):
-            raise ConfigError("A strategy belongs to the split 'suggested', and this to a strategy: name both.")
-        if self.strategy is not None:
-            strategy(self.strategy)
         if self.labels is not None and self.kind == "public":
             raise ConfigError(f"{self.labels} labels in all are drawn at random: say split 'random' or 'handful'.")
         if self.labels is not None and self.labels_per_class is not None:
@@ -76,6 +72,10 @@ class SplitSpec:
                 f"{self.labels} labels in all and {self.labels_per_class} of each class contradict each other. "
                 "Leave one of them out."
             )
+        if (self.strategy is None) == (self.kind == "suggested"):
+            raise ConfigError("A strategy belongs to the split 'suggested', and this to a strategy: name both.")
+        if self.strategy is not None:
+            strategy(self.strategy)
 
     def labels_in_words(self) -> str | None:
         """How many labels it asks for, as columns of tables say it; None if it does not say."""
