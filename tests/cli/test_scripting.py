@@ -71,6 +71,7 @@ CASES = {
     "train": ["train", "articles", *SHORT, "--folds", "2"],
     "compare": ["compare", "articles", "--methods", "mlp,spreading", "--set", "epochs=5"],
     "inspect": ["inspect", "articles", "--plot", "plot.png"],
+    "suggest": ["suggest", "articles", "--count", "3", "--labels", "none", "--out", "found.csv"],
     "datasets": ["datasets"],
     "methods": ["methods"],
     "init": ["init", "made", "--example", "wine"],
