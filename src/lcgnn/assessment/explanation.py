@@ -150,7 +150,8 @@ class Explanation:
 
     def to_json(self) -> dict[str, Any]:
         """As plain data."""
-        return _plain(dataclasses.asdict(self))
+        content = dataclasses.asdict(self)
+        return {name: _plain(value) for name, value in content.items()}
 
 
 def _plain(value: Any) -> Any:

@@ -1,14 +1,15 @@
 r"""What every given label does for a node's answer: how much its log-odds would fall if the label were taken away.
 
-Training again without a label, for every label, is what is meant; what is computed is that for the network linearised
-at its trained parameters :math:`\theta`. With J the Jacobian of the labelled nodes' logits, a change d of the
+Training again without a label, for every label, is what is meant; what is computed is that for the network
+linearised at its trained parameters. With J the Jacobian of the labelled nodes' logits, a change d of the
 parameters gives them :math:`z + J d`, and without label j it is the minimiser of
 
 .. math:: \frac{1}{L-1} \sum_{k \neq j} \mathrm{CE}(z_k + J_k d, y_k) + \frac{\lambda}{2} |d|^2 + r \cdot d
 
 where r makes d = 0 the minimiser with all labels: training ended there, whatever else it was trained for. As
-:math:`d = J^\top \beta`, only the kernel :math:`K = J J^\top` of the labelled rows is needed, first derivatives of any
-network, and Newton's method on (L C) numbers. With many labels one step of it has to do, for all of them at once.
+:math:`d = J^\top \beta`, only the kernel :math:`K = J J^\top` of the labelled rows is needed, first derivatives of
+any network, and Newton's method on (L C) numbers. With many labels one step of it has to do, for all of them at
+once.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ class Influence:
 
     Args:
         nodes: (M,) the labelled nodes that were looked at.
-        removed: (M,) by how much the log-odds of the answer fall if the node's label is taken away: positive for one
-            that speaks for the answer.
+        removed: (M,) by how much the log-odds of the answer fall if the node's label is taken away: positive for
+            one that speaks for the answer.
         complete: Whether these are all labelled nodes, and not only those that are nearest.
     """
 
@@ -147,7 +148,8 @@ class _Problem:
         slopes = before[None] * (count / max(count - 1, 1) - 1) * torch.ones(count, 1, 1, dtype=torch.float64)
         every = torch.arange(count)
         slopes[every, every] = -before
-        return torch.linalg.solve(self._curvature(self.logits, share), -slopes.view(count, -1).T).T
+        changes: Tensor = torch.linalg.solve(self._curvature(self.logits, share), -slopes.view(count, -1).T)
+        return changes.T
 
     def _residual(self, logits: Tensor, share: Tensor) -> Tensor:
         """(M C,) the gradient of the loss by the labelled rows' logits."""
@@ -188,7 +190,7 @@ def _most_labels(networks: tuple[FittedNetwork, ...], graph: Graph) -> int:
     stored = features.nnz if isinstance(features, csr_array) else 0 if features is None else features.size
     parameters = sum(value.numel() for value in networks[0].network.parameters())
     rows = min(_MOST_ROWS, _MOST_NUMBERS // max(parameters, 1), _MOST_READ // max(stored + graph.adjacency.nnz, 1))
-    return rows // (graph.num_classes * len(networks))
+    return int(rows // (graph.num_classes * len(networks)))
 
 
 def _nearest(graph: Graph, train: NDArray[np.int64], node: int, count: int) -> NDArray[np.int64]:

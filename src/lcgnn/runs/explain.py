@@ -80,7 +80,7 @@ def explainer_of(
 
 
 def find_node(graph: Graph, node: Any) -> int:
-    """The number of the node that is meant by an id; DataError names ids that are close to one that is not there."""
+    """The number of the node that an id means; DataError names those that are close to one that is not there."""
     if graph.node_names is None:
         return _numbered(graph, node)
     found = np.flatnonzero(graph.node_names == str(node))
@@ -99,6 +99,6 @@ def _numbered(graph: Graph, node: Any) -> int:
         number = -1
     if not 0 <= number < graph.num_nodes:
         raise DataError(
-            f"{graph.name} has no node {str(node)!r}: its nodes have no names and are 0 to {graph.num_nodes - 1:,}."
+            f"{graph.name} has no node {str(node)!r}: its nodes have no names, and are 0 to {graph.num_nodes - 1}."
         )
     return number
