@@ -65,7 +65,7 @@ def _measure_one(whole: Graph, labels: int, share: float, kind: Kind, draw: int)
     given, is_wrong = graph.labels[nodes], np.isin(nodes, wrong)
     rows = np.arange(nodes.size)
 
-    def precision(score: NDArray[np.float64]) -> float:
+    def precision(score: NDArray[np.floating[Any]]) -> float:
         return float(is_wrong[np.argsort(-score, kind="stable")[: wrong.size]].mean())
 
     listed = np.isin(nodes, [doubt.node for doubt in doubtful_labels(graph.labels, nodes, last)])
@@ -125,8 +125,8 @@ def table(content: dict[str, Any]) -> str:
             "Of the labels at the top of a ranking, as many as are wrong, how many are wrong, in percent; mean of "
             "the draws. Base's loss: GCN's on the labels that it was trained on. Held out: the probability of the "
             f"given label by models that were trained without it ({FOLDS} folds), less the mean of its class "
-            "(confident learning). Listed: the labels that `lcgnn doubt` names with LC-GCN, in percent of all; how "
-            "many of them are wrong, and how many of the wrong ones are listed.",
+            "(confident learning). Listed: the labels that `lcgnn doubt` names with LC-GCN, in percent of all; "
+            "how many of them are wrong, and how many of the wrong ones are listed.",
             "",
             *_by_labels(content["rows"]),
             "",

@@ -7,11 +7,11 @@ what the nodes that were given j have on average, the threshold
 .. math:: t_j = \frac{1}{|X_j|} \sum_{x \in X_j} p_j(x),
 
 and of several such classes it is of the most probable one. Counted by given and by found class this is the
-confident joint; what lies beside its diagonal is doubted, unless the given class is the most probable one after all.
-The thresholds make up for classes of which a model is less sure.
+confident joint; what lies beside its diagonal is doubted, unless the given class is the most probable one after
+all. The thresholds make up for classes of which a model is less sure.
 
-A model that had few labels is often wrong itself, and doubts more labels than anybody would look through. So at most
-a fifth of the labels is listed, those that fall short of their class's threshold most.
+A model that had few labels is often wrong itself, and doubts more labels than anybody would look through. So at
+most a fifth of the labels is listed, those that fall short of their class's threshold most.
 """
 
 from __future__ import annotations

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
+
+ChangeKind: TypeAlias = Literal["edge", "feature", "label"]
 
 
 @dataclass(frozen=True)
@@ -97,14 +99,16 @@ class Change:
         label: The answer after it.
         probability: Of that answer.
         flips: Whether that is another answer than before.
+        of_answer: The probability that the answer before has after it.
         nodes: The other nodes that it is about.
     """
 
-    kind: Literal["edge", "feature", "label"]
+    kind: ChangeKind
     what: str
     label: str
     probability: float
     flips: bool
+    of_answer: float
     nodes: tuple[int, ...] = ()
 
 

@@ -15,6 +15,7 @@ once.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -84,12 +85,16 @@ class LabelKernel:
 
     def removed(self, node: int, label: int) -> NDArray[np.float64]:
         """(M,) by how much the log-odds of a node's class fall without each of the labels."""
-        by_rows = self.jacobian.double() @ self._of_answer(node, label).double()
-        kernel = self.jacobian.double() @ self.jacobian.double().T
-        logits = self.logits.detach()[torch.from_numpy(self.nodes)].double()
+        by_rows = (self.jacobian @ self._of_answer(node, label)).double()
+        return np.asarray(-(self._changes @ by_rows).numpy())
+
+    @cached_property
+    def _changes(self) -> Tensor:
+        """(M, M C) beta without each of the labels, which is the same for whatever is asked."""
+        kernel = (self.jacobian @ self.jacobian.T).double()
+        logits = self.logits.detach().cpu()[torch.from_numpy(self.nodes)].double()
         problem = _Problem(kernel, logits, torch.from_numpy(self.labels), self._decay())
-        changes = problem.to_the_end() if kernel.shape[0] <= _FEW_ROWS else problem.in_one_step()
-        return np.asarray(-(changes @ by_rows).numpy())
+        return problem.to_the_end() if kernel.shape[0] <= _FEW_ROWS else problem.in_one_step()
 
     def _of_answer(self, node: int, label: int) -> Tensor:
         """(P,) the gradient of the log-odds of a node's class by the parameters."""
@@ -164,24 +169,37 @@ class _Problem:
         return product + self.decay * torch.eye(self.kernel.shape[0], dtype=torch.float64)
 
 
-def influence_of_labels(
-    networks: tuple[FittedNetwork, ...], graph: Graph, train: NDArray[np.int64], node: int, label: int
-) -> Influence | None:
-    """What the training labels do for a node's class, the mean over several networks; None if it costs too much.
+@dataclass(frozen=True, eq=False)
+class LabelInfluences:
+    """What the training labels of a graph do for any node's answer, by the mean over several networks.
 
     Args:
         networks: That were fitted to the labels.
         graph: The graph.
         train: (L,) the nodes whose labels they were trained on.
-        node: Whose answer.
-        label: The class that is asked about.
     """
-    most = _most_labels(networks, graph)
-    if most < 2:
-        return None
-    chosen = train if train.size <= most else np.sort(_nearest(graph, train, node, most))
-    found = [LabelKernel.of(fitted, chosen, graph.labels[chosen]).removed(node, label) for fitted in networks]
-    return Influence(chosen, np.mean(found, axis=0), complete=chosen.size == train.size)
+
+    networks: tuple[FittedNetwork, ...]
+    graph: Graph
+    train: NDArray[np.int64]
+
+    def on(self, node: int, label: int) -> Influence | None:
+        """On a node's class: of all labels, or of those that can be weighed in a few seconds; None if none can."""
+        most = _most_labels(self.networks, self.graph)
+        if most < 2:
+            return None
+        complete = self.train.size <= most
+        near = self.train if complete else nearest_labels(self.graph, self.train, node, most)
+        kernels = self._kernels if complete else self._kernels_of(near)
+        removed = np.mean([kernel.removed(node, label) for kernel in kernels], axis=0)
+        return Influence(near, removed, complete)
+
+    @cached_property
+    def _kernels(self) -> tuple[LabelKernel, ...]:
+        return self._kernels_of(self.train)
+
+    def _kernels_of(self, nodes: NDArray[np.int64]) -> tuple[LabelKernel, ...]:
+        return tuple(LabelKernel.of(fitted, nodes, self.graph.labels[nodes]) for fitted in self.networks)
 
 
 def _most_labels(networks: tuple[FittedNetwork, ...], graph: Graph) -> int:
@@ -193,7 +211,7 @@ def _most_labels(networks: tuple[FittedNetwork, ...], graph: Graph) -> int:
     return int(rows // (graph.num_classes * len(networks)))
 
 
-def _nearest(graph: Graph, train: NDArray[np.int64], node: int, count: int) -> NDArray[np.int64]:
+def nearest_labels(graph: Graph, train: NDArray[np.int64], node: int, count: int) -> NDArray[np.int64]:
     """The labelled nodes that a walk of a few steps from the node reaches most often."""
     degrees = np.maximum(np.asarray(graph.adjacency.sum(axis=1)).ravel(), 1e-12)
     step = np.zeros(graph.num_nodes)
