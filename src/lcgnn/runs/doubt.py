@@ -69,6 +69,16 @@ class Doubts:
     folder: Path
     notes: tuple[str, ...] = ()
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What it came to in sentences, as the command line prints them."""
+        count = len(self.labels)
+        which = (
+            f"{count or 'None'} of {self.held_out:,} labels that were held out {'looks' if count == 1 else 'look'}"
+        )
+        told = f"{which} wrong to {self.method}; by the confident joint about {self.wrong:.0f} are."
+        return (told, *self.notes)
+
     def to_json(self) -> dict[str, Any]:
         """As plain data."""
         return {
@@ -80,8 +90,8 @@ class Doubts:
             "estimated_wrong": round(self.wrong, 2),
             "labels": [doubt.to_json(self.graph) for doubt in self.labels],
             "edges": [doubt.to_json(self.graph) for doubt in self.edges],
+            "words": list(self.words),
             "folder": str(self.folder),
-            "notes": list(self.notes),
         }
 
     def save(self, path: Path | str) -> None:

@@ -10,7 +10,9 @@ import numpy as np
 
 from lcgnn.assessment.explanation import Explanation
 from lcgnn.errors import ConfigError, DataError, OutputError
+from lcgnn.features.encoding import Encoding
 from lcgnn.features.names import feature_names
+from lcgnn.features.table import TableFile
 from lcgnn.files import read_json
 from lcgnn.graph import Graph
 from lcgnn.methods import Context
@@ -20,8 +22,10 @@ from lcgnn.runs.model import TrainedModel
 from lcgnn.runs.predict import find_models, load_models, split_of, trained_on
 from lcgnn.runs.records import Record
 from lcgnn.sources.choice import source_of
-from lcgnn.sources.source import Known, Progress
+from lcgnn.sources.source import Known, Progress, Source
 from lcgnn.sources.tables.columns import Columns
+from lcgnn.sources.tables.reading import find_tables
+from lcgnn.sources.tables.source import Tables
 
 # Names that are compared with one that is not there.
 _MOST_COMPARED = 200_000
@@ -90,11 +94,19 @@ def explainer_of(
         split,
         models,
         fit,
-        feature_names(loaded.encoding, loaded.graph.num_features),
+        feature_names(loaded.encoding, loaded.graph.num_features, _node_table(source, loaded.encoding)),
         shown,
         _is_quick(run) if retrain is None else retrain,
         device,
     )
+
+
+def _node_table(source: Source, encoding: Encoding) -> TableFile | None:
+    """The table of nodes, where it takes its texts to name the features."""
+    has_text = any(column.terms is not None for column in encoding.columns)
+    if not has_text or not isinstance(source, Tables):
+        return None
+    return find_tables(Path(source.path), source.columns.ignore).nodes
 
 
 def _is_quick(run: TrainedModel | Path | str) -> bool:

@@ -22,6 +22,8 @@ Item = TypeVar("Item")
 
 # Of the trials that a graph allows: this share is for single features, whole columns and edges each.
 _SHARE = 1 / 3
+# An effect on a probability that is listed.
+_TELLING = 1e-4
 # Edges or features that are taken away together at most, before it is no small change any more.
 _MOST_TOGETHER = 5
 
@@ -68,7 +70,8 @@ class Trials:
             effect = float(self.before[self.label] - after)
             value = float(own[numbers[0]]) if len(numbers) == 1 else float(np.linalg.norm(own[list(numbers)]))
             found.append((FeatureEffect(name, effect, value), tuple(numbers)))
-        return tuple(sorted(found, key=lambda item: -abs(item[0].effect))[: self.shown])
+        telling = [item for item in found if abs(item[0].effect) >= _TELLING]
+        return tuple(sorted(telling, key=lambda item: -abs(item[0].effect))[: self.shown])
 
     def _columns(self) -> Iterator[tuple[str, list[int]]]:
         for name, start, width in self.names.columns[: self._most]:

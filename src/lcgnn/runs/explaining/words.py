@@ -39,8 +39,8 @@ def _soft(found: Explanation) -> Iterator[str]:
     if found.soft_classes:
         first = found.soft_classes[0]
         yield (
-            f"Of its soft neighbours, all nodes weighed by how far they agree with it, {100 * first.share:.0f} % are "
-            f"{first.label}."
+            "Of its soft neighbours, all nodes weighed by how far they agree with it, "
+            f"{100 * first.share:.0f} % are {first.label}."
         )
 
 
@@ -68,7 +68,8 @@ def _neighbours(found: Explanation) -> Iterator[str]:
         if found.more_neighbours
         else ("its only neighbour" if count == 1 else f"its {count} neighbours")
     )
-    yield f"Of {shown} {alike} {'is' if alike == 1 else 'are'} {found.label}; {given or 'no'} label of theirs is given."
+    told = "is" if alike == 1 else "are"
+    yield f"Of {shown} {alike} {told} {found.label}; of {given or 'none'} of them the label was given."
 
 
 def _features(found: Explanation) -> Iterator[str]:
