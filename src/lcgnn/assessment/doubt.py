@@ -87,8 +87,9 @@ def doubtful_labels(
     given, distribution = _checked(labels, nodes, held_out)
     found = confident_classes(given, distribution)
     doubted = np.flatnonzero((found != NONE) & (found != given) & (distribution.argmax(axis=1) != given))
-    order = doubted[np.argsort(-suspicion(given, distribution)[doubted], kind="stable")]
-    order = order[: math.ceil(_MOST_DOUBTED * given.size)]
+    # Of equal ones the first node, whatever order they were held out in.
+    score = np.round(suspicion(given, distribution)[doubted], 12)
+    order = doubted[np.lexsort((nodes[doubted], -score))][: math.ceil(_MOST_DOUBTED * given.size)]
     soft = soft_classes(given, distribution)
     return tuple(
         Doubt(

@@ -124,7 +124,7 @@ class Explainer:
     def _soft_neighbours(self, node: int, missing: list[str]) -> SoftNeighbours | None:
         """The mean of what label consistency weighs in every network."""
         if not self.networks:
-            missing.append(f"There are no soft neighbours: {self.called} has no network with label consistency.")
+            missing.append(f"There are no soft neighbours: label consistency cannot be around {self.called}.")
             return None
         if not any(fitted.aggregates for fitted in self.networks):
             missing.append(
@@ -144,8 +144,8 @@ class Explainer:
         """Given labels by their influence, the strongest first."""
         found = self._influence(node, label)
         if found is None:
-            without = "has no network to follow it through" if not self.networks else "would take too long here"
-            missing.append(f"The influence of single labels is not told: {self.called} {without}.")
+            why = "on a graph of this size" if self.networks else f"for {self.called}"
+            missing.append(f"The influence of single labels cannot be told {why}.")
             return ()
         if not found.complete:
             missing.append(f"Of {self.split.train.size:,} labels the {found.nodes.size} nearest are weighed.")
