@@ -1,6 +1,7 @@
 """What labels do for an answer: exact where the network is linear, and in rank what training again says."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -102,7 +103,8 @@ def test_of_gcn_on_a_small_graph_the_influence_ranks_labels_as_training_again_wi
     graph, split = small_graph()
     split = Split(split.train, split.validation[:0], split.test)
     # With dropout training again is noisy itself: from two seeds it agrees with itself by 0.6 only.
-    for settings, least in (({"dropout": 0.0, "weight_decay": 5e-3}, 0.8), ({}, 0.5)):
+    cases: list[tuple[dict[str, Any], float]] = [({"dropout": 0.0, "weight_decay": 5e-3}, 0.8), ({}, 0.5)]
+    for settings, least in cases:
         method = create("gcn", selection="last", base_epochs=150, **settings)
         fit, real = effects(method, graph, split)
         influences = LabelInfluences(fitted_networks(method, fit.tensors, graph, "cpu"), graph, split.train)

@@ -4,6 +4,7 @@ import csv
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import lcgnn
@@ -41,6 +42,11 @@ def run(tables: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def read_rows(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+
+
+def split_of(train: list[int]) -> Split:
+    none = np.empty(0, dtype=np.int64)
+    return Split(np.array(train), none, none)
 
 
 def no_fit(*_: object, **__: object) -> None:
@@ -103,12 +109,12 @@ def test_labels_of_which_none_can_be_held_out_are_told_from_how_many_on_it_is_of
     graph, _ = small_graph()  # type: ignore[operator]
     first = [int((graph.labels == label).argmax()) for label in range(4)]
     with pytest.raises(DataError, match=r"no class has two labels.*from about \d+ a class on"):
-        doubt((graph, Split(first, [], [])), out=tmp_path / "run")
+        doubt((graph, split_of(first)), out=tmp_path / "run")
     assert not (tmp_path / "run").exists()
     with pytest.raises(ConfigError, match="number of folds"):
-        doubt((graph, Split(range(20), [], [])), folds=1, out=tmp_path / "run")
+        doubt((graph, split_of(list(range(20)))), folds=1, out=tmp_path / "run")
     with pytest.raises(DataError, match="without folds"):
-        doubt((graph, Split(range(20), [], [])), folds=0, out=tmp_path / "run")
+        doubt((graph, split_of(list(range(20)))), folds=0, out=tmp_path / "run")
 
 
 def test_a_graph_that_has_changed_since_its_run_is_told(run: Path, tables: Path) -> None:
@@ -137,7 +143,7 @@ def test_doubts_are_written_as_csv_and_json_and_over_nothing_else(run: Path, tmp
 
 def test_names_that_a_spreadsheet_would_run_are_defused(small_graph: object, tmp_path: Path) -> None:
     graph, split = small_graph()  # type: ignore[operator]
-    names = [f"=cmd|{number}" for number in range(graph.num_nodes)]
+    names = np.array([f"=cmd|{number}" for number in range(graph.num_nodes)])
     hostile = Graph("small", graph.adjacency, graph.labels, graph.class_names, graph.features, names)
     found = doubt((hostile, split), "spreading", workers=1, out=tmp_path / "run", edges=3)
     found.save(tmp_path / "doubts.csv")

@@ -4,6 +4,7 @@ import csv
 import dataclasses
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,10 +13,10 @@ import torch
 import lcgnn
 from lcgnn.assessment.changes import without_edges
 from lcgnn.errors import ConfigError, DataError, OutputError
-from lcgnn.graph import Split
 from lcgnn.methods import create, entries
 from lcgnn.methods.base import settings_of
-from lcgnn.runs.explain import Explainer, explain, explain_node, explainer_of, find_node
+from lcgnn.runs.explain import explain, explain_node, explainer_of, find_node
+from lcgnn.runs.explaining.explainer import Explainer
 from lcgnn.runs.model import TrainedModel
 from lcgnn.sources.examples import write_example
 
@@ -117,7 +118,7 @@ def test_a_label_that_is_changed_is_tried_by_training_again(run: Path) -> None:
     found = explainer.explain(node)
     without, other = [change for change in found.changes if change.kind == "label"]
     (strongest,) = without.nodes
-    split = Split(np.setdiff1d(explainer.split.train, [strongest]), [], [])
+    split = dataclasses.replace(explainer.split, train=np.setdiff1d(explainer.split.train, [strongest]))
     after = explainer.models[0].method.fit(explainer.graph, split, 0).label_distribution[node]
     assert without.probability == pytest.approx(after.max(), abs=1e-5)
     relabelled = explainer.graph.labels.copy()
@@ -143,7 +144,7 @@ def test_methods_without_a_network_get_what_applies_and_say_what_does_not(
     # Taking the label away is really done: the influence is that of fitting without it.
     explainer = explainer_of(tmp_path / "run")
     node, strongest = find_node(explainer.graph, NODE), found.labelled[0]
-    split = Split(np.setdiff1d(explainer.split.train, [strongest.node]), [], [])
+    split = dataclasses.replace(explainer.split, train=np.setdiff1d(explainer.split.train, [strongest.node]))
     label = explainer.graph.class_names.index(found.label)
     after = float(explainer.models[0].method.fit(explainer.graph, split).label_distribution[node, label])
     odds = [np.log(p / (1 - p)) for p in (found.probability, after)]
@@ -162,7 +163,8 @@ NAMES = sorted(
 def test_every_method_is_explained_or_says_why_not(name: str, small_graph: object) -> None:
     graph, split = small_graph(named=True)  # type: ignore[operator]
     known = settings_of(next(entry.method for entry in entries() if entry.name == name))
-    method = create(name, **{key: 3 for key in ("base_epochs", "epochs") if key in known})
+    short: dict[str, Any] = {key: 3 for key in ("base_epochs", "epochs") if key in known}
+    method = create(name, **short)
     fit = method.fit(graph, split)
     model = TrainedModel.of(name, method, graph, fit)
     explainer = Explainer(graph, split, (model,), None if method.inductive else fit, shown=2, device="cpu")
