@@ -32,7 +32,7 @@ from lcgnn.sources.choice import source_of
 from lcgnn.sources.tables.columns import Columns
 
 # Labels of a class on average from which on the list is of use: see benchmarks/results/doubt.md.
-OF_USE_FROM = 10
+OF_USE_FROM = 5
 
 _COLUMNS = ("kind", "id", "other", "given", "instead", "probability", "reason")
 
@@ -214,7 +214,7 @@ def _doubts(held_out: HeldOutLabels, folder: Path, edges: int, device: str) -> D
     return Doubts(
         graph=graph,
         method=run.spec.method,
-        labels=doubtful_labels(graph.labels, held_out.nodes, probabilities, graph=graph),
+        labels=doubtful_labels(graph.labels, held_out.nodes, probabilities, graph=graph, answers=answers),
         edges=() if answers is None else doubtful_edges(graph, answers, edges),
         held_out=held_out.nodes.size,
         given=given.size,
