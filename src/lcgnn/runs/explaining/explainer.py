@@ -195,12 +195,9 @@ class Explainer:
             if self.method is not None and self.method.inductive and self.graph.num_features:
                 found = trials.features(self.networks)
                 effects, changes = tuple(effect for effect, _ in found), changes + trials.of_features(found)
-        if self.retrain and self.method is not None:
-            seed = int(self.models[0].about.get("seed", 0))
+        if self.retrain and self.models:
             answer = self.distribution[node]
-            changes += changed_labels(
-                self.method, self.graph, self.split, seed, node, answer, labelled, self.device
-            )
+            changes += changed_labels(self.models[0], self.graph, self.split, node, answer, labelled, self.device)
         return effects, tuple(sorted(changes, key=lambda item: not item.flips))
 
     def _trials(self, node: int, missing: list[str]) -> Trials | None:
