@@ -103,6 +103,10 @@ def test_a_reason_names_both_classes_and_counts_the_labelled_neighbours() -> Non
     (doubt,) = doubtful_labels(GIVEN, np.arange(5), HELD_OUT, graph=graph)
     assert doubt.reason.startswith("Without this label it is dog by 90 %, cat by 10 %.")
     assert "Of its 3 labelled neighbours 2 are dog, 1 is cat." in doubt.reason
+    # A label that is not to be known is not read from the graph.
+    hidden = np.where(np.arange(5) == 4, -1, GIVEN)
+    (doubt,) = doubtful_labels(hidden, np.arange(4), HELD_OUT[:4], graph=graph)
+    assert "Of its 2 labelled neighbours 1 is cat, 1 is dog." in doubt.reason
     assert doubt.to_json(graph)["id"] == "c"
     assert doubt.to_json(graph)["instead"] == "dog"
 

@@ -80,7 +80,7 @@ def doubtful_labels(
     """The labels that look wrong, the most doubtful first.
 
     Args:
-        labels: (N,) the given classes of all nodes of the graph.
+        labels: (N,) the given classes of all nodes of the graph, -1 where none is to be known.
         nodes: (n,) those whose label was held out.
         held_out: (n, C) what models that had not seen a node's label predict for it.
         graph: Gives the reasons names and neighbours; None for reasons without.
@@ -103,7 +103,7 @@ def doubtful_labels(
             reason=" ".join(
                 [
                     *_by_models(int(given[row]), int(found[row]), distribution[row], names),
-                    *([] if graph is None else _by_neighbours(graph, int(nodes[row]), answers)),
+                    *([] if graph is None else _by_neighbours(graph, labels, int(nodes[row]), answers)),
                     *_by_soft_neighbours(int(given[row]), int(found[row]), soft[row], names),
                 ]
             ),
@@ -193,12 +193,14 @@ def _by_models(given: int, instead: int, distribution: NDArray[np.float64], name
     ]
 
 
-def _by_neighbours(graph: Graph, node: int, answers: NDArray[np.floating[Any]] | None) -> list[str]:
+def _by_neighbours(
+    graph: Graph, labels: NDArray[np.int64], node: int, answers: NDArray[np.floating[Any]] | None
+) -> list[str]:
     """Which classes its neighbours were given, or look to be of where none was given any."""
     adjacency = graph.adjacency
     others = adjacency.indices[adjacency.indptr[node] : adjacency.indptr[node + 1]]
     others = others[others != node]
-    classes = graph.labels[others]
+    classes = labels[others]
     given = np.bincount(classes[classes != UNLABELLED], minlength=graph.num_classes)
     if given.sum():
         number = "its only labelled neighbour" if given.sum() == 1 else f"its {given.sum()} labelled neighbours"
