@@ -72,6 +72,7 @@ CASES = {
     "compare": ["compare", "articles", "--methods", "mlp,spreading", "--set", "epochs=5"],
     "inspect": ["inspect", "articles", "--plot", "plot.png"],
     "suggest": ["suggest", "articles", "--count", "3", "--labels", "none", "--out", "found.csv"],
+    "doubt": ["doubt", "articles", *SHORT, "--folds", "2"],
     "datasets": ["datasets"],
     "methods": ["methods"],
     "init": ["init", "made", "--example", "wine"],
@@ -93,11 +94,14 @@ def test_an_object_that_lacks_a_field_is_not_as_the_schema_says(says: Says) -> N
             jsonschema.validate({key: value for key, value in content.items() if key != field}, schema_of("train"))
 
 
-def test_predictions_of_a_saved_model_are_as_the_schema_says(says: Says) -> None:
+def test_predictions_of_a_saved_model_and_their_reasons_are_as_the_schema_says(says: Says) -> None:
     says("train", "articles", *SHORT, "--no-estimate", "--out", "run")
     content = json.loads(says("predict", "run", "articles", "--out", "answers.csv", "--json"))
     jsonschema.validate(content, schema_of("predict"))
     assert content["trained_on_it"]
+    explained = json.loads(says("explain", "run", "article-071", "--no-retrain", "--json"))
+    jsonschema.validate(explained, schema_of("explain"))
+    assert explained["id"] == "article-071"
 
 
 STUDY = """

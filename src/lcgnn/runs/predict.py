@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -92,7 +93,7 @@ def predict(
     models = (model,) if isinstance(model, TrainedModel) else load_models(Path(model))
     first = models[0]
     first.check_inductive()
-    source = _trained_on(first) if what is None else source_of(what, columns)
+    source = trained_on(first) if what is None else source_of(what, columns)
     loaded = source.load_known(Known(first.form, first.class_names), progress)
     trained_on_it = loaded.graph.checksum == first.about.get("graph")
     if loaded.made_of_edges and not trained_on_it:
@@ -104,7 +105,7 @@ def predict(
     if what is None and not trained_on_it:
         notes = (*notes, f"{source.name} has changed since the model was trained; the model is used as it is.")
     if trained_on_it:
-        loaded = replace(loaded, split=_split(first, loaded))
+        loaded = replace(loaded, split=split_of(first, loaded))
     return Prediction(loaded, mean_distribution(models, loaded.graph, device), models, trained_on_it, notes)
 
 
@@ -150,13 +151,22 @@ def find_models(run: Path) -> list[Path]:
     if of_seeds:
         return [of_seeds[seed] for seed in sorted(of_seeds, key=lambda seed: (len(seed), seed))]
     if not run.exists():
-        raise OutputError(f"{run} does not exist. Give the folder that 'lcgnn train' wrote, or a model file.")
+        raise OutputError(
+            f"{run} does not exist.{_near(run)} Give the folder that 'lcgnn train' wrote, or a model file."
+        )
     if (run / "config.json").is_file():
         raise OutputError(f"{run} has no model: the training did not end. Give its command again to continue.")
     raise OutputError(f"{run} holds no model. Give the folder that 'lcgnn train' wrote, or a model file.")
 
 
-def _trained_on(model: TrainedModel) -> Source:
+def _near(run: Path) -> str:
+    """Runs that are called almost like one that is not there, in a sentence; nothing if there are none."""
+    beside = {path.parent.name: path.parent for path in run.parent.glob("*/config.json")}
+    near = difflib.get_close_matches(run.name, beside, n=2)
+    return f" Did you mean {' or '.join(str(beside[name]) for name in near)}?" if near else ""
+
+
+def trained_on(model: TrainedModel) -> Source:
     """What a model was trained on, if it is still where it was."""
     dataset = model.about.get("dataset")
     if dataset is None:
@@ -164,7 +174,11 @@ def _trained_on(model: TrainedModel) -> Source:
     return source_at(str(dataset), model.about.get("tables"))
 
 
-def _split(model: TrainedModel, loaded: Loaded) -> Split:
+def split_of(model: TrainedModel, loaded: Loaded) -> Split:
     """Which labels of the graph that it was trained on a model was trained on."""
-    asked = SplitSpec.from_json(model.about.get("split", SplitSpec().to_json()))
-    return asked.make(loaded.graph, loaded.split)
+    return split_asked(model).make(loaded.graph, loaded.split)
+
+
+def split_asked(model: TrainedModel) -> SplitSpec:
+    """Which labels were asked for when a model was trained."""
+    return SplitSpec.from_json(model.about.get("split", SplitSpec().to_json()))
