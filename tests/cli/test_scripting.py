@@ -72,7 +72,7 @@ CASES = {
     "compare": ["compare", "articles", "--methods", "mlp,spreading", "--set", "epochs=5"],
     "inspect": ["inspect", "articles", "--plot", "plot.png"],
     "suggest": ["suggest", "articles", "--count", "3", "--labels", "none", "--out", "found.csv"],
-    "doubt": ["doubt", "articles", *SHORT, "--folds", "2"],
+    "doubt": ["doubt", "articles", "--method", "gcn", "--set", "base_epochs=5", "--folds", "2"],
     "datasets": ["datasets"],
     "methods": ["methods"],
     "init": ["init", "made", "--example", "wine"],

@@ -87,8 +87,8 @@ def suggestions_table(suggestions: Suggestions) -> RenderableType:
     table.add_column("node", overflow="fold")
     table.add_column("why")
     for rank, (name, item) in enumerate(zip(suggestions.ids, suggestions.items, strict=True), start=1):
-        table.add_row(str(rank), _printable(name), _printable(item.reason))
-    return Group(_printable(f"{suggestions.graph.name}: label these next ({known})", "bold"), table)
+        table.add_row(str(rank), printable(name), printable(item.reason))
+    return Group(printable(f"{suggestions.graph.name}: label these next ({known})", "bold"), table)
 
 
 def diagnosis_view(name: str, diagnosis: Diagnosis) -> RenderableType:
