@@ -57,6 +57,12 @@ class GRANDMethod(TwoPhase):
     drop_node: float = setting(0.5, "Probability that a node's features are dropped.", at_least=0, below=1)
     dropout: float = setting(0.5, "Dropout rate on the hidden layer.", at_least=0, below=1)
     input_dropout: float = setting(0.5, "Dropout rate on the features.", at_least=0, below=1)
+    normalized: bool = setting(
+        False,
+        "Whether averaged features and hidden layer are batch-normalised, as in the original on PubMed; dropout "
+        "on the features then acts on their averages. Trains on the whole graph only.",
+        added="0.3",
+    )
 
     def network(self, num_features: int, num_classes: int, generator: torch.Generator) -> GRAND:
         return GRAND(
@@ -71,5 +77,6 @@ class GRANDMethod(TwoPhase):
             drop_node=self.drop_node,
             dropout=self.dropout,
             input_dropout=self.input_dropout,
+            normalized=self.normalized,
             generator=generator,
         )

@@ -123,6 +123,7 @@ class TwoPhase(Method):
     def _fit_one(self, graph: Placement, train: Tensor, validation: Tensor, seed: int, context: Context) -> Fit:
         generator = torch.Generator().manual_seed(seed)
         network = self.network(graph.num_features, graph.num_classes, generator).to(graph.device)
+        network.prepare(graph, seed)
         guard = worse_than_base if self.guard and self.aggregation == "consistency" else None
         fit = fit_in_phases(network, graph, validation, seed, context, self.phases(graph, train), guard)
         class_agreement = self._agreement(network, graph, fit).cpu()
