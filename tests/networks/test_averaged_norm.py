@@ -5,7 +5,15 @@ import math
 import pytest
 import torch
 from scipy.sparse import csr_array
-from tests.networks.strong import NUM_CLASSES, NUM_FEATURES, NUM_NODES, assert_close, gradients, random_graph
+from tests.networks.strong import (
+    NUM_CLASSES,
+    NUM_FEATURES,
+    NUM_NODES,
+    assert_close,
+    gradients,
+    random_graph,
+    split_of,
+)
 from tests.networks.test_grand import HIDDEN, SETTINGS, mask
 
 from lcgnn.compute.kernels import use
@@ -13,7 +21,6 @@ from lcgnn.compute.kernels.dropout import Dropout, derive_key
 from lcgnn.compute.placement.whole import GraphTensors
 from lcgnn.compute.sparse import normalized_adjacency
 from lcgnn.errors import ConfigError
-from lcgnn.graph import Split
 from lcgnn.methods import create
 from lcgnn.methods.base import Context
 from lcgnn.networks.averaged_norm import AveragedNorm
@@ -150,11 +157,6 @@ def test_dropout_of_the_averages_adds_the_noise_of_its_key():
     torch.testing.assert_close(network(tensors, 4), again, rtol=0, atol=0)
     assert not torch.equal(again, other)
     torch.testing.assert_close(network(tensors), network(tensors), rtol=0, atol=0)
-
-
-def split_of(graph) -> Split:
-    train, validation = range(0, NUM_NODES, 4), range(1, NUM_NODES, 4)
-    return Split(torch.tensor(train).numpy(), torch.tensor(validation).numpy(), torch.tensor([2]).numpy(), "own")
 
 
 def test_what_is_fitted_gives_the_same_answer_without_the_graph_that_it_was_fitted_to():

@@ -64,6 +64,10 @@ class GRANDMethod(TwoPhase):
         added="0.3",
     )
 
+    @property
+    def passes_a_step(self) -> int:
+        return self.samples
+
     def network(self, num_features: int, num_classes: int, generator: torch.Generator) -> GRAND:
         return GRAND(
             num_features,
