@@ -6,9 +6,10 @@ labels and brought to agree on all nodes, labelled or not. Width, steps, samples
 patience are those of the authors' scripts (THUDM/GRAND); see ``defaults.toml``.
 
 What departs from the original: features are projected before they are propagated, so that dropout on the input
-acts on the features themselves and not on their averages; there is no batch normalisation, which the original
-has on PubMed alone, and which would need those averages. As there, the epoch of the lowest validation loss is
-kept, and training ends when neither it nor the accuracy has improved for so many epochs.
+acts on the features themselves and not on their averages, and there is no batch normalisation, which the
+original has on PubMed alone; ``normalized`` brings both back, without the averages
+(``networks/averaged_norm.py``). As there, the epoch of the lowest validation loss is kept, and training ends
+when neither it nor the accuracy has improved for so many epochs.
 
 ``confidence`` is not the original's: with few labels the first predictions are hardly better than chance, and
 bringing them to agree makes that worse. Following GRAND+ (Feng et al. 2022), nodes count once their mean
