@@ -127,12 +127,12 @@ class GRAND(Network):
             propagated = propagated + averages.noise(graph, self.weight_0, self.input_dropout, key)
         hidden = activate(propagated, self.bias_0 + averages.bias(self.weight_0))
         self.hidden_norm.train(key is not None)
-        hidden = self.hidden_norm(hidden)
+        normal: Tensor = self.hidden_norm(hidden)
         if not dropout.rate:
-            return hidden
+            return normal
         # The mask by itself: normalised values may be negative, which an activation would not leave.
-        ones, no_bias = torch.ones_like(hidden), torch.zeros_like(self.bias_0)
-        return hidden * activate(ones, no_bias.detach(), "relu", dropout)
+        mask = activate(torch.ones_like(normal), torch.zeros_like(self.bias_0), "relu", dropout)
+        return normal * mask
 
     def train_pass(self, graph: Placement, embedding: Tensor | None, key: int) -> TrainingOutput:
         samples = [self.readout(graph, embedding, derive_key(key, sample)) for sample in range(self.samples)]
