@@ -25,6 +25,7 @@ from lcgnn.methods import create
 from lcgnn.methods.base import Context
 from lcgnn.networks.averaged_norm import AveragedNorm
 from lcgnn.networks.grand import GRAND
+from lcgnn.training.checkpoint import CheckpointFile
 
 STEPS, DROP_NODE, KEY = SETTINGS["steps"], SETTINGS["drop_node"], 13
 
@@ -166,6 +167,27 @@ def test_what_is_fitted_gives_the_same_answer_without_the_graph_that_it_was_fitt
     again = method.fit(graph, split_of(graph), seed=1, context=Context(device="cpu"))
     assert (fit.label_distribution == again.label_distribution).all()
     assert method.apply(fit.tensors, graph, "cpu") == pytest.approx(fit.label_distribution, abs=1e-5)
+
+
+class Interrupted(Exception):
+    """What a progress callback raises here."""
+
+
+def test_a_fit_that_was_interrupted_ends_as_if_it_had_not_been(tmp_path):
+    graph = random_graph()
+    method = create("lc-grand", normalized=True, base_epochs=6, epochs=4, hidden=5, steps=2)
+    whole = method.fit(graph, split_of(graph), seed=1, context=Context(device="cpu"))
+
+    def stop(progress):
+        if progress.epoch == 3:
+            raise Interrupted
+
+    checkpoint = CheckpointFile(tmp_path / "state", "this run", every=0.0)
+    with pytest.raises(Interrupted):
+        method.fit(graph, split_of(graph), 1, Context(device="cpu", checkpoint=checkpoint, progress=stop))
+    assert checkpoint.load() is not None
+    continued = method.fit(graph, split_of(graph), 1, Context(device="cpu", checkpoint=checkpoint))
+    assert (continued.label_distribution == whole.label_distribution).all()
 
 
 def test_a_graph_in_parts_is_refused_in_one_line():
