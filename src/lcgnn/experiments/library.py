@@ -131,4 +131,5 @@ def _row(item: Mapping[str, Any], num_columns: int) -> Row:
         item.get("settings", {}),
         item.get("compare"),
         paper,
+        item.get("features"),
     )

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lcgnn.assessment.evaluation import ClassCount, Fifth, are_unequal, balanced_accuracy
+from lcgnn.assessment.trust import Assessment
 from lcgnn.runs.fields import (
     Place,
     count,
@@ -25,6 +26,8 @@ from lcgnn.runs.fields import (
     text,
     whole,
 )
+from lcgnn.runs.records.assessment import read_assessment
+from lcgnn.runs.records.choice import ChoiceRecord, read_choice
 from lcgnn.runs.spec import SplitSpec, fingerprint, read_split
 
 
@@ -148,6 +151,8 @@ class Record:
         temperature: Of the probabilities that were written; None where none were.
         artifacts: SHA-256 of every file that was written beside the record, by name; None in older records, and
             where nothing was.
+        choice: What was tried before the method was taken, in a study of that choice.
+        expected: What was expected of the answer that was taken, from the given labels.
     """
 
     run: str
@@ -165,6 +170,8 @@ class Record:
     source: Mapping[str, Any] | None = None
     temperature: float | None = None
     artifacts: Mapping[str, str] | None = None
+    choice: ChoiceRecord | None = None
+    expected: Assessment | None = None
 
     @property
     def last(self) -> StageRecord:
@@ -201,6 +208,8 @@ class Record:
             "environment": self.environment.to_json(),
             "temperature": self.temperature,
             "artifacts": None if self.artifacts is None else dict(self.artifacts),
+            "choice": None if self.choice is None else self.choice.to_json(),
+            "expected": None if self.expected is None else self.expected.to_json(),
         }
         return {name: value for name, value in content.items() if value is not None}
 
@@ -229,6 +238,8 @@ class Record:
                 source=fields.find("tables", plain_object),
                 temperature=fields.find("temperature", positive),
                 artifacts=fields.find("artifacts", _artifacts),
+                choice=fields.find("choice", read_choice),
+                expected=fields.find("expected", read_assessment),
             )
             _check_together(record, fields.place)
             return record
