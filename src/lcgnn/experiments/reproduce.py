@@ -18,10 +18,10 @@ from lcgnn.experiments.study import missing_runs, records_of, run_missing
 from lcgnn.files import read_json, write_json
 from lcgnn.outputs import OutputKind
 from lcgnn.runs.board import Board
+from lcgnn.runs.planning import check_seeds
 from lcgnn.runs.records import Record
 from lcgnn.runs.run import Run
 from lcgnn.runs.runner import available_cores
-from lcgnn.runs.session import check_seeds
 from lcgnn.sources.benchmarks import benchmark
 from lcgnn.sources.source import Progress
 

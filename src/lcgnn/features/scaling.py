@@ -1,10 +1,10 @@
 """Bring a matrix of numbers to a scale that a network learns from, so that it can be done again to other rows.
 
 The rule, for the columns of a table and for the matrix of a file alike: columns that count something (together
-mostly zeros, and of one unit) stay sparse, and every row of them gets the Euclidean length 2; every other column is
-standardised, and where there are more than four of these they are made smaller, so that a row of them has a length
-of 2 on average. So a row is as long however many columns there are and in whatever unit they are: how sure a
-network becomes of its classes, on which label consistency builds, hangs on that length.
+mostly zeros, and of one unit) stay sparse, and every row of them gets the Euclidean length 2; every other column
+is standardised, and where there are more than four of these they are made smaller, so that a row of them has a
+length of 2 on average. So a row is as long however many columns there are and in whatever unit they are: how sure
+a network becomes of its classes, on which label consistency builds, hangs on that length.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _MIXED = ("mixed norm", "mixed")
 DENSE_SHARE = 0.3
 # Columns count something if at most this share of their entries is not zero, all together.
 _COUNTING_SHARE = 0.4
-# A column with fewer zeros than this measures something, even among counts, if its entries are so many times larger
-# or smaller than theirs: an age beside marks, where a frequent word is a word like others.
+# A column with fewer zeros than this measures something, even among counts, if its entries are so many times
+# larger or smaller than theirs: an age beside marks, where a frequent word is a word like others.
 _FREQUENT, _OTHER_UNIT = 0.5, 10.0
 # Of a row of counts, and of one of standardised columns on average, of which four have it as they are.
 LENGTH = 2.0
@@ -241,7 +241,7 @@ def _entries_of(features: Features) -> Entries:
     width = features.shape[1]
     return Entries(
         np.bincount(features.indices[features.data != 0], minlength=width),
-        np.bincount(features.indices, np.abs(features.data), minlength=width),
+        np.bincount(features.indices, np.abs(features.data).astype(np.float64), minlength=width),
         np.bincount(features.indices[features.data < 0], minlength=width) > 0,
     )
 
