@@ -56,6 +56,7 @@ class StageRecord:
         fifths: The nodes by label consistency.
         curve: Some of the epochs.
         note: What there is to say of the stage, if anything.
+        confidence: The mean probability of the class that is predicted, on the test nodes; None in older records.
     """
 
     name: str
@@ -69,6 +70,7 @@ class StageRecord:
     fifths: tuple[Fifth, ...] | None = None
     curve: tuple[CurvePoint, ...] | None = None
     note: str | None = None
+    confidence: float | None = None
 
     def accuracy(self, fifth: int | None = None) -> float | None:
         """Test accuracy of all nodes, or in a fifth of label consistency (1 to 5); None if it was not measured."""
@@ -105,6 +107,8 @@ class StageRecord:
             content["curve"] = [list(point) for point in self.curve]
         if self.note is not None:
             content["note"] = self.note
+        if self.confidence is not None:
+            content["confidence"] = self.confidence
         return content
 
 
@@ -286,6 +290,7 @@ def _stage(content: Any, place: Place) -> StageRecord:
             fifths=fields.find("fifths", list_of(_fifth, length=5)),
             curve=fields.find("curve", list_of(_curve_point)),
             note=fields.find("note", text),
+            confidence=fields.find("confidence", share),
         )
 
 
