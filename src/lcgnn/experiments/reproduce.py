@@ -64,7 +64,7 @@ class Reproduction:
         if seeds is not None and seeds < 1:
             raise ConfigError(f"At least one seed is needed, not {seeds}.")
         check_seeds(seeds or 1)
-        expanded = [name for given in names for name in (packaged() if given == "all" else [given])]
+        expanded = [name for given in names for name in (_ready() if given == "all" else [given])]
         found = [load(name) for name in dict.fromkeys(expanded)]
         experiments = tuple(item for item in found if isinstance(item, Experiment))
         statistics = tuple(item for item in found if isinstance(item, Statistics))
@@ -112,6 +112,16 @@ class Reproduction:
         count = min(workers or available_cores(), max(len(runs), 1))
         yield from run_missing(runs, self.store, board, workers=count, device=device, scheduler=scheduler)
         self.store.forget_first_phases()
+
+
+def _ready() -> list[str]:
+    """What "all" means: everything on graphs that are published with a split. Others are named."""
+    return [
+        name
+        for name, item in packaged().items()
+        if isinstance(item, Statistics)
+        or all(benchmark(column.dataset).has_public_split for column in item.columns)
+    ]
 
 
 def _chosen(experiment: Experiment, methods: Sequence[str]) -> Experiment:
