@@ -158,6 +158,7 @@ def test_a_costly_one_has_only_the_time_that_is_left_for_its_first_fold() -> Non
     assert {name for name, limit in limits.items() if limit is not None} == set(CANDIDATES) - CHEAP - {PRIOR[0]}
     assert limits["lc-grand"] == pytest.approx((100 - 4 * 2) / 5)
     assert race.left_out == ["lc-grand"]
+    assert race.in_vain == limits["lc-grand"]
     assert race_of().limit("lc-grand") is None
 
 

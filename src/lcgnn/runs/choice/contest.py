@@ -49,7 +49,6 @@ class Contest:
                 told = _tell(watcher, race, told)
             for (name, _), result in zip(turns, self._trained(turns, race, entries, watcher), strict=True):
                 race.add(name, result)
-        _tell(watcher, race, told)
         watcher.trained_folds(race.trained, time.perf_counter() - started)
         methods = {name: entry.run.method for name, entry in entries.items()}
         return decide(

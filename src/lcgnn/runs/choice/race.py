@@ -38,6 +38,12 @@ class Race:
         folds: That each is to be trained on.
         budget: Seconds that it may take by the clock; None for as long as it takes.
         workers: Folds that are trained at a time.
+        records: What came of the turns, by candidate and fold.
+        behind: Those that dropped out, and after how many folds.
+        left_out: Those that there is no time for.
+        failed: Those that cannot be tried, and why.
+        told: What there is to say, a sentence each.
+        in_vain: Seconds of folds that were stopped.
     """
 
     names: Sequence[str]
@@ -50,12 +56,14 @@ class Race:
     left_out: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
     told: list[str] = field(default_factory=list)
+    in_vain: float = 0.0
 
     def add(self, name: str, result: FoldRecord | Failure) -> None:
         """What came of a turn."""
         if isinstance(result, FoldRecord):
             self.records.setdefault(name, {})[result.fold] = result
         elif name in self.running and result.out_of_time:
+            self.in_vain += self.limit(name) or 0.0
             self.left_out.append(name)
         elif name in self.running:
             self.failed[name] = result.reason
@@ -155,7 +163,7 @@ class Race:
     def _left(self) -> float:
         """Seconds of the budget, by the clock."""
         assert self.budget is not None
-        return self.budget - self.seconds() / self.workers
+        return self.budget - (self.seconds() + self.in_vain) / self.workers
 
     @property
     def _fewest(self) -> int:
