@@ -169,7 +169,8 @@ class Report:
         if not self.studies:
             return ["There are trainings, and no records of experiments: lcgnn reproduce makes some."]
         methods = {record.method for record in self.records}
-        graphs = {record.dataset for record in self.records}
+        # A graph with features that are scaled otherwise is no other graph.
+        graphs = {record.dataset.partition(":")[0] for record in self.records}
         filled = sum(len(study.cells) for study in self.studies)
         cells = sum(study.num_cells for study in self.studies)
         sentences = [
