@@ -9,11 +9,18 @@ from lcgnn.assessment.calibration import Calibration
 from lcgnn.assessment.trust import Assessment, Expected, Majority
 from lcgnn.experiments.library import load_experiment
 from lcgnn.experiments.study import gather
-from lcgnn.report.any_graph import any_graph_sections, goals_table, graph_lines, in_words, predictors
+from lcgnn.report.any_graph import (
+    any_graph_sections,
+    bias_in_words,
+    goals_table,
+    graph_lines,
+    in_words,
+    predictors,
+)
 from lcgnn.report.markdown import results_markdown
 from lcgnn.report.page import Report
 from lcgnn.runs.choice.candidates import AUTO
-from lcgnn.runs.records import Environment, Fifth, Record, StageRecord
+from lcgnn.runs.records import ChoiceRecord, Environment, Fifth, Record, StageRecord, Tried
 from lcgnn.sources.benchmarks import BENCHMARKS
 
 STUDY = load_experiment("any_graph_5")
@@ -114,6 +121,17 @@ def test_goals_stand_beside_what_was_measured() -> None:
     assert found["calibration error at most 6 points, mean"] == ("5.0", "met")
     assert found["the 95 % interval holds the truth in 92 to 98 %"] == ("100 %", "missed")
     assert found["median width of the interval below 25 points"] == ("20", "met")
+
+
+def test_how_far_the_expectation_is_from_the_truth_is_said_with_and_without_its_correction() -> None:
+    tried = Tried("lc-gcn", 7, 10, 0.4, 0.9, None, 5, 1.0)
+    choice = ChoiceRecord((tried,), "lc-gcn", 5, 5)
+    chosen = [dataclasses.replace(record, choice=choice) for record in RECORDS if record.method == AUTO]
+    assert bias_in_words(chosen) == (
+        "What was expected of 22 choices is -2.0 points from the truth on average; the share of held-out labels "
+        "that the winner itself predicted right, +8.0."
+    )
+    assert bias_in_words([]) == ""
 
 
 def test_without_records_there_is_no_section_and_without_the_choice_no_goal() -> None:

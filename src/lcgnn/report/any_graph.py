@@ -70,13 +70,15 @@ def any_graph_sections(studies: Mapping[str, tuple[Experiment, Sequence[Record],
     if not found:
         return []
     name, (experiment, records, cells) = next(iter(found.items()))
+    chosen = [record for _, records, _ in found.values() for record in records if record.method == AUTO]
     lines = graph_lines(experiment, records, cells)
     goals = goals_table(found)
     blocks = [*([_gain_table(lines)] if lines else []), *([goals] if goals is not None else [])]
     if not blocks:
         return []
     title = "Any graph: where label consistency helps, and how good the choice is"
-    return [Section("any-graph", title, in_words(lines), tuple(blocks), note=f"From the records of {name}.")]
+    text = " ".join(filter(None, (in_words(lines), bias_in_words(chosen))))
+    return [Section("any-graph", title, text, tuple(blocks), note=f"From the records of {name}.")]
 
 
 def graph_lines(experiment: Experiment, records: Iterable[Record], cells: Cells) -> list[GraphLine]:
@@ -145,6 +147,23 @@ def in_words(lines: Sequence[GraphLine]) -> str:
             "in one of twenty such studies by chance."
         )
     return " ".join(sentences)
+
+
+def bias_in_words(chosen: Sequence[Record]) -> str:
+    """How far what was expected of the choice is from the truth on average, with and without its correction."""
+    gaps, own_gaps = [], []
+    for record in chosen:
+        truth, choice = record.last.test_accuracy, record.choice
+        taken = None if choice is None else choice.named(choice.taken)
+        if truth is not None and record.expected is not None and taken is not None:
+            gaps.append(100 * (record.expected.overall.accuracy - truth))
+            own_gaps.append(100 * (taken.accuracy - truth))
+    if not gaps:
+        return ""
+    return (
+        f"What was expected of {len(gaps)} choices is {fmean(gaps):+.1f} points from the truth on average; the share "
+        f"of held-out labels that the winner itself predicted right, {fmean(own_gaps):+.1f}."
+    )
 
 
 def _gain_table(lines: Sequence[GraphLine]) -> Table:
