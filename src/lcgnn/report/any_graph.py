@@ -161,8 +161,8 @@ def bias_in_words(chosen: Sequence[Record]) -> str:
     if not gaps:
         return ""
     return (
-        f"What was expected of {len(gaps)} choices is {fmean(gaps):+.1f} points from the truth on average; the share "
-        f"of held-out labels that the winner itself predicted right, {fmean(own_gaps):+.1f}."
+        f"What was expected of {len(gaps)} choices is {fmean(gaps):+.1f} points from the truth on average; the "
+        f"share of held-out labels that the winner itself predicted right, {fmean(own_gaps):+.1f}."
     )
 
 
