@@ -241,7 +241,7 @@ def _entries_of(features: Features) -> Entries:
     width = features.shape[1]
     return Entries(
         np.bincount(features.indices[features.data != 0], minlength=width),
-        np.bincount(features.indices, np.abs(features.data).astype(np.float64), minlength=width),
+        np.asarray(np.bincount(features.indices, np.abs(features.data), minlength=width), dtype=np.float64),
         np.bincount(features.indices[features.data < 0], minlength=width) > 0,
     )
 

@@ -13,7 +13,7 @@ import lcgnn
 from lcgnn.errors import ConfigError, DataError
 from lcgnn.methods import create
 from lcgnn.methods.base import OWN_GRAPH
-from lcgnn.runs.choice import candidates
+from lcgnn.runs.choice import candidates, verdict
 from lcgnn.runs.compare import compare
 from lcgnn.runs.records import FoldRecord, Summary
 from lcgnn.runs.train import Training, train
@@ -141,17 +141,15 @@ def test_a_candidate_that_diverges_or_is_too_large_is_named_and_the_others_are_c
 def test_another_choice_in_the_same_folder_leaves_no_seed_of_the_method_before(
     graph: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from lcgnn.runs.choice import contest
-
     settings: dict[str, Any] = {"seeds": 2, "settings": SHORT, "folds": 2, "workers": 1, "out": tmp_path / "run"}
-    decide = contest.decide
+    decide = verdict.decide
 
     def take_last(*given: Any, **named: Any) -> Any:
         choice = decide(*given, **named)
         record = dataclasses.replace(choice.record, taken="mlp")
         return dataclasses.replace(choice, name="mlp", method=given[1]["mlp"], record=record)
 
-    monkeypatch.setattr(contest, "decide", take_last)
+    monkeypatch.setattr("lcgnn.runs.choice.contest.decide", take_last)
     assert {model.name for model in train(graph, **settings).models()} == {"mlp"}
     assert (tmp_path / "run" / "predictions.csv").exists()
     monkeypatch.undo()

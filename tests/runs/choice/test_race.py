@@ -149,7 +149,7 @@ def test_if_all_fail_the_first_reason_is_raised() -> None:
 
 def test_a_costly_one_has_only_the_time_that_is_left_for_its_first_fold() -> None:
     race = race_of(budget=100.0)
-    limits = {}
+    limits: dict[str, float | None] = {}
     for turns in race.turns():
         for name, fold in turns:
             limits.setdefault(name, race.limit(name))
