@@ -24,7 +24,7 @@ Names = Annotated[
     list[str],
     typer.Argument(
         help="Of the paper (table1, table2, table3, table4, figure1), beyond it (few_labels_cora, "
-        "sensitivity_lambda, ...), 'all', or TOML files of your own."
+        "sensitivity_lambda, ...), 'all' of these, on more graphs (any_graph_5, ...), or TOML files of your own."
     ),
 ]
 Seeds = Annotated[
@@ -161,10 +161,11 @@ def pack(
     Example: lcgnn results pack table2
     """
     from lcgnn.cli.display import out as console
+    from lcgnn.experiments.library import packaged
     from lcgnn.experiments.reproduce import Reproduction
     from lcgnn.report.markdown import write_tables
 
-    reproduction = Reproduction.of(experiments or ["all"], None, [], records, results)
+    reproduction = Reproduction.of(experiments or list(packaged()), None, [], records, results)
     written = [path for path, _ in write_tables(reproduction)]
     if not written:
         raise ConfigError(
