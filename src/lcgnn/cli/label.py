@@ -18,7 +18,8 @@ def label(
     graph: options.Graph,
     columns: Any,
     out: Annotated[
-        Path | None, typer.Option(help="The file that labels are appended to. [default: labels.csv beside the tables]")
+        Path | None,
+        typer.Option(help="The file that labels are appended to. [default: labels.csv beside the tables]"),
     ] = None,
     port: Annotated[int, typer.Option(help="Port of the page; 0 for any that is free.")] = 0,
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,

@@ -30,14 +30,14 @@ class Ledger:
         self.path, self.by = path, by
         self._classes = tuple(classes)
         check_writable(path)
+        self._own: list[Done] = []
         self._start_anew()
         self.refresh()
-        self._own = list(self.given.done)
 
     def _start_anew(self) -> None:
         self.given = GivenLabels(self._classes)
         self._read, self._lines, self._inode = 0, 0, 0
-        self._own: list[Done] = []
+        self._own = []
 
     @property
     def exists(self) -> bool:

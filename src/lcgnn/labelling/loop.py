@@ -355,5 +355,3 @@ class Loop:
         if not 0 <= node < self.opened.graph.num_nodes:
             raise DataError(f"There is no node {node}; the graph has {self.opened.graph.num_nodes:,}.")
         return node
-
-

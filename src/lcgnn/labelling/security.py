@@ -80,7 +80,7 @@ class Guard:
 
     def knows(self, session: str) -> bool:
         """Whether a cookie's value is that of a session."""
-        return any([hmac.compare_digest(session.encode(), known.encode()) for known in self._sessions])
+        return any(hmac.compare_digest(session.encode(), known.encode()) for known in self._sessions)
 
     def _session(self) -> str:
         self._sessions = [*self._sessions, secrets.token_urlsafe(32)][-_MOST_SESSIONS:]

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from http import HTTPStatus
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import parse_qs
 
 from lcgnn.errors import ConfigError, DataError, LCGNNError, OutputError
@@ -20,9 +20,10 @@ from lcgnn.labelling.security import HEADERS, Guard
 from lcgnn.labelling.view import View
 
 if TYPE_CHECKING:
-    from starlette.applications import Starlette
     from starlette.requests import Request
-    from starlette.responses import Response
+
+Response: TypeAlias = Any
+"""Starlette's, which is there only where the extra is installed."""
 
 PURPOSE = "The page of lcgnn label"
 _LARGEST_BODY = 64 * 1024
@@ -31,8 +32,8 @@ _LOOK, _ALIVE = 0.1, 15.0
 _LOGIN = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><title>lcgnn label</title>'
     '<meta name="viewport" content="width=device-width"><h1>lcgnn label</h1>'
-    '<form method="post" action="/login"><label>Password <input type="password" name="password" autofocus></label> '
-    "<button>Open</button></form></html>"
+    '<form method="post" action="/login"><label>Password <input type="password" name="password" autofocus></label>'
+    " <button>Open</button></form></html>"
 )
 _NO_ENTRY = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><title>lcgnn label</title><h1>lcgnn label</h1>'
@@ -205,7 +206,7 @@ class Pages:
         return self._refused(_status(error), str(error))
 
 
-def create_app(loop: Loop, guard: Guard, is_ending: Callable[[], bool] = lambda: False) -> Starlette:
+def create_app(loop: Loop, guard: Guard, is_ending: Callable[[], bool] = lambda: False) -> Any:
     """The server's routes around a loop.
 
     Args:

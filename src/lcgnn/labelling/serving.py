@@ -51,8 +51,8 @@ class Address:
             )
         if self.password is None or len(self.password) < SHORTEST_PASSWORD:
             raise ConfigError(
-                f"Where other machines can reach the page it needs a password of {SHORTEST_PASSWORD} characters or "
-                "more: --password-file FILE."
+                f"Where other machines can reach the page it needs a password of {SHORTEST_PASSWORD} characters "
+                "or more: --password-file FILE."
             )
 
     def listening(self) -> socket.socket:
@@ -72,8 +72,8 @@ class Address:
             found.close()
             reason = getattr(error, "strerror", None) or error
             raise ConfigError(
-                f"Port {self.port} of {self.host} cannot be used ({reason}). Choose another with --port, or leave it "
-                "out for any that is free."
+                f"Port {self.port} of {self.host} cannot be used ({reason}). Choose another with --port, or leave "
+                "it out for any that is free."
             ) from error
         return found
 
