@@ -34,6 +34,8 @@ _READY, _FEW = 12, 4
 # Seconds between two looks at the files.
 _LOOK = 0.5
 _MOST_DOUBTS = 20
+# Labels that a simulated labeller gives before the model has learnt from them.
+_MOST_AHEAD = 12
 SIMULATED = "simulated labeller"
 
 
@@ -330,7 +332,7 @@ class Loop:
         assert self.opened.truth is not None
         labels, names = self.opened.truth
         while not self._closed.wait(0.25):
-            if not self.simulating:
+            if not self.simulating or self._lags_behind():
                 continue
             found = self.next_suggestion()
             try:
@@ -342,6 +344,13 @@ class Loop:
                     self.label_as(found.node, names[labels[found.node]], SIMULATED)
             except LCGNNError:
                 self.simulate(False)
+
+    def _lags_behind(self) -> bool:
+        """Whether the model has seen so few of the labels that the next suggestions would know little."""
+        if not self._running:
+            return False
+        learnt = 0 if self.answers is None else self.answers.job.nodes.size
+        return bool(self.labels.nodes.size - learnt > _MOST_AHEAD)
 
     def _class_named(self, label: int) -> str:
         if not 0 <= label < len(self.labels.class_names):
