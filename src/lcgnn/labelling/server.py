@@ -134,7 +134,10 @@ class Pages:
     def _carry_out(self, action: str, content: dict[str, Any]) -> None:
         loop = self.loop
         if action == "label":
-            loop.label(self._node(content.get("node")), _whole(content.get("class"), "class"))
+            label = content.get("class")
+            loop.label(
+                self._node(content.get("node")), label if isinstance(label, str) else _whole(label, "class")
+            )
         elif action == "skip":
             loop.skip(self._node(content.get("node")))
         elif action == "unsure":
@@ -187,7 +190,7 @@ class Pages:
 
     def refused(self, request: Request) -> Response | None:
         """The answer to a request that must not get any further; None for one that may."""
-        refusal = self.guard.refusal(request.method, request.headers)
+        refusal = self.guard.refusal(request.method, request.url.path, request.headers)
         if refusal is not None:
             return self._refused(HTTPStatus.FORBIDDEN, refusal)
         if request.url.path not in ("/", "/login") and not self.is_known(request):

@@ -16,6 +16,7 @@ from lcgnn.labelling.loop import Loop
 from lcgnn.labelling.opening import Opened
 from lcgnn.labelling.security import SHORTEST_PASSWORD, Guard, is_loopback
 from lcgnn.labelling.server import PURPOSE, create_app
+from lcgnn.labelling.simulation import SimulatedLabeller
 
 # Seconds that answers under way have when the server ends.
 _PATIENCE = 1
@@ -85,7 +86,7 @@ class Serving:
 
     def __init__(self, loop: Loop, address: Address) -> None:
         uvicorn = need("uvicorn", PURPOSE)
-        self.loop = loop
+        self.loop, self._labeller = loop, SimulatedLabeller(loop)
         self._socket = address.listening()
         self.host, self.port = address.host, int(self._socket.getsockname()[1])
         self.guard = Guard(self.port, remote=not is_loopback(address.host), password=address.password)
@@ -111,12 +112,14 @@ class Serving:
     def run(self) -> None:
         """Serve until somebody interrupts it."""
         self.loop.start()
+        self._labeller.start()
         try:
             # What it does when it is interrupted is done by then.
             with suppress(KeyboardInterrupt):
                 self._server.run(sockets=[self._socket])
         finally:
             self._socket.close()
+            self._labeller.close()
             self.loop.close()
 
 

@@ -238,7 +238,8 @@ class GivenLabels:
         if done.id:
             return next(item for item in reversed(self.done) if item.id == done.id) is done
         if done.action == "class":
-            return done.number not in self._into and not self.is_used(self._names[done.number])
+            joined = done.number in self._into or done.number in self._into.values()
+            return not joined and not self.is_used(self._names[done.number])
         return done.name not in self and (done.number in self._into) == (done.action == "merge")
 
 
