@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from lcgnn.runs.compare import compare
     from lcgnn.runs.model import TrainedModel
     from lcgnn.runs.predict import predict
+    from lcgnn.runs.suggest import suggest
     from lcgnn.runs.train import train
     from lcgnn.sources.benchmarks import load
     from lcgnn.sources.choice import source_of
@@ -40,6 +41,7 @@ __all__ = [
     "load",
     "predict",
     "source_of",
+    "suggest",
     "train",
 ]
 
@@ -60,6 +62,7 @@ _PLACES = {
     "load": "lcgnn.sources.benchmarks",
     "predict": "lcgnn.runs.predict",
     "source_of": "lcgnn.sources.choice",
+    "suggest": "lcgnn.runs.suggest",
     "train": "lcgnn.runs.train",
 }
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from lcgnn.assessment.evaluation import ClassCount
     from lcgnn.assessment.trust import Expected
     from lcgnn.runs.records import ChoiceRecord
+    from lcgnn.runs.suggest import Suggestions
 
 # Rows of a table of classes.
 _MOST_CLASSES = 30
@@ -76,6 +77,22 @@ def tried_table(dataset: str, choice: ChoiceRecord) -> RenderableType:
 def _difference(difference: Difference) -> str:
     low, high = 100 * difference.low, 100 * difference.high
     return f"{100 * difference.mean:+.0f} ({low:+.0f} to {high:+.0f})"
+
+
+def suggestions_table(suggestions: Suggestions) -> RenderableType:
+    """The nodes to label next, with a reason each."""
+    known = f"{suggestions.labelled:,} of {suggestions.graph.num_nodes:,} nodes have a label"
+    table = Table(
+        title=_printable(f"{suggestions.graph.name}: label these next ({known})"),
+        title_justify="left",
+        title_style="bold",
+    )
+    table.add_column("", justify="right")
+    table.add_column("node", overflow="fold")
+    table.add_column("why")
+    for rank, (name, item) in enumerate(zip(suggestions.ids, suggestions.items, strict=True), start=1):
+        table.add_row(str(rank), _printable(name), _printable(item.reason))
+    return table
 
 
 def diagnosis_view(name: str, diagnosis: Diagnosis) -> RenderableType:
