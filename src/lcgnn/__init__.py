@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from lcgnn.methods import create
     from lcgnn.networks.label_consistency import LabelConsistency
     from lcgnn.runs.compare import compare
+    from lcgnn.runs.doubt import doubt
+    from lcgnn.runs.explain import explain
     from lcgnn.runs.model import TrainedModel
     from lcgnn.runs.predict import predict
     from lcgnn.runs.suggest import suggest
@@ -34,6 +36,8 @@ __all__ = [
     "TrainedModel",
     "compare",
     "create",
+    "doubt",
+    "explain",
     "from_arrays",
     "from_frames",
     "from_networkx",
@@ -55,6 +59,8 @@ _PLACES = {
     "TrainedModel": "lcgnn.runs.model",
     "compare": "lcgnn.runs.compare",
     "create": "lcgnn.methods",
+    "doubt": "lcgnn.runs.doubt",
+    "explain": "lcgnn.runs.explain",
     "from_arrays": "lcgnn.sources.in_memory",
     "from_frames": "lcgnn.sources.frames",
     "from_networkx": "lcgnn.sources.networkx",
