@@ -1,0 +1,240 @@
+// What the page knows of the graph, the labels and the node in front of the person, and what can be done with them.
+// Views listen for: graph, state, labels, answers, card, busy, trouble, connection.
+
+import { get, getBytes, listen, post, ServerError } from "./server.js";
+
+const NO_CLASS = 65535;
+
+export class Session extends EventTarget {
+  graph = null;
+  state = null;
+  card = null;
+  /** Whether the card is the server's suggestion, not a node that the person opened. */
+  suggested = true;
+  /** A label is on its way: the card in sight is no longer the one that a key would be for. */
+  busy = false;
+  /** Node number to class index: as the server says, and what was pressed a moment ago. */
+  labels = new Map();
+  positions = new Map();
+  layout = new Float32Array();
+  edges = new Uint32Array();
+  answers = { classes: new Uint16Array(), sureness: new Float32Array() };
+  #refreshing = false;
+  #again = false;
+
+  tell(what, detail) {
+    this.dispatchEvent(new CustomEvent(what, { detail }));
+  }
+
+  on(what, listener) {
+    this.addEventListener(what, (event) => listener(event.detail));
+  }
+
+  async start() {
+    await this.#load();
+    listen({
+      changed: (revision) => this.#changed(revision),
+      lost: (words) => this.tell("connection", words),
+      back: () => this.#back(),
+    });
+  }
+
+  async #load() {
+    const [graph, layout, edges, state, card] = await Promise.all([
+      get("/api/graph"), getBytes("/api/layout.bin"), getBytes("/api/edges.bin"), get("/api/state"), get("/api/card"),
+    ]);
+    this.graph = graph;
+    this.layout = new Float32Array(layout);
+    this.edges = new Uint32Array(edges);
+    this.positions = new Map(graph.numbers.map((node, position) => [node, position]));
+    this.tell("graph");
+    this.#take(state);
+    this.#turn(card, true);
+    await this.#readAnswers();
+  }
+
+  async #readAnswers() {
+    const bytes = await getBytes("/api/answers.bin");
+    const shown = this.graph.shown;
+    const start = Math.ceil((2 * shown) / 4) * 4;
+    if (bytes.byteLength !== start + 4 * shown) return;
+    this.answers = { classes: new Uint16Array(bytes, 0, shown), sureness: new Float32Array(bytes, start, shown) };
+    this.tell("answers");
+  }
+
+  #take(state) {
+    if (this.state && state.revision < this.state.revision) return;
+    this.state = state;
+    this.labels = new Map(state.labelled);
+    this.tell("labels");
+    this.tell("state");
+  }
+
+  #turn(card, suggested) {
+    this.card = card;
+    this.suggested = suggested;
+    this.tell("card", { turned: true });
+  }
+
+  /** What the model makes of the shown node, or the next one where there is none or somebody simulates. */
+  async #renewCard() {
+    const { node } = this.card;
+    const follow = this.suggested && (node === null || this.state.simulating);
+    const card = await get(follow ? "/api/card" : `/api/node/${node}`);
+    if (this.busy || this.card.node !== node) return;
+    if (follow && card.node !== node) this.#turn(card, true);
+    else {
+      this.card = { ...card, reason: this.suggested ? this.card.reason : card.reason };
+      this.tell("card", { turned: false });
+    }
+  }
+
+  async #changed(revision) {
+    if (this.#refreshing) {
+      this.#again = true;
+      return;
+    }
+    this.#refreshing = true;
+    try {
+      if (!this.state || revision > this.state.revision) this.#take(await get("/api/state"));
+      await this.#readAnswers();
+      await this.#renewCard();
+    } catch (error) {
+      this.#complain(error);
+    }
+    this.#refreshing = false;
+    if (this.#again) {
+      this.#again = false;
+      this.#changed(Infinity);
+    }
+  }
+
+  async #back() {
+    this.tell("connection", null);
+    try {
+      // Another process may answer here: its revisions begin anew, and its graph may have changed on disk.
+      this.state = null;
+      await this.#load();
+    } catch (error) {
+      this.#complain(error);
+    }
+  }
+
+  #complain(error) {
+    if (!(error instanceof ServerError)) throw error;
+    if (error.status === 0) this.tell("connection", error.message);
+    else this.tell("trouble", error.message);
+  }
+
+  /** Sends one change; true when the server has it. Keys pressed meanwhile are for a card that is gone. */
+  async #send(path, body) {
+    if (this.busy) return false;
+    this.busy = true;
+    this.tell("busy");
+    try {
+      const { state, card } = await post(path, body);
+      this.tell("trouble", null);
+      this.#take(state);
+      this.busy = false;
+      this.#turn(card, true);
+      return true;
+    } catch (error) {
+      this.busy = false;
+      this.labels = new Map(this.state.labelled);
+      this.tell("labels");
+      if (!(error instanceof ServerError)) throw error;
+      this.tell("trouble", error.status === 0 ? `Not saved: ${error.message}` : error.message);
+      return false;
+    } finally {
+      this.tell("busy");
+    }
+  }
+
+  async label(index) {
+    const { node } = this.card;
+    if (node === null || this.busy || index >= this.state.classes.length) return false;
+    this.labels.set(node, index);
+    this.tell("labels", { node });
+    return this.#send("/api/label", { node, class: index });
+  }
+
+  async skip() {
+    return this.card.node !== null && this.#send("/api/skip", { node: this.card.node });
+  }
+
+  async unsure() {
+    return this.card.node !== null && this.#send("/api/unsure", { node: this.card.node });
+  }
+
+  undo() {
+    return this.#send("/api/undo", {});
+  }
+
+  addClass(name) {
+    return this.#changeClasses({ action: "add", name });
+  }
+
+  renameClass(name, to) {
+    return this.#changeClasses({ action: "rename", name, to });
+  }
+
+  mergeClass(name, to) {
+    return this.#changeClasses({ action: "merge", name, to });
+  }
+
+  /** Classes change under the card; the node on it stays. */
+  async #changeClasses(body) {
+    const { card, suggested } = this;
+    const done = await this.#send("/api/classes", body);
+    if (done && card.node !== null && card.node !== this.card.node) {
+      await this.open(card.node, suggested ? card.reason : null);
+    }
+    return done;
+  }
+
+  /** A new class, given at once to the node on the card. */
+  async labelAs(name) {
+    if (!(await this.addClass(name))) return false;
+    const found = this.state.classes.findIndex((known) => known.name === name.trim());
+    return this.label(found < 0 ? this.state.classes.length - 1 : found);
+  }
+
+  simulate(on) {
+    return this.#send("/api/simulate", { on });
+  }
+
+  async open(node, reason = null) {
+    try {
+      const card = await get(`/api/node/${node}`);
+      if (this.busy) return;
+      this.tell("trouble", null);
+      this.#turn(reason === null ? card : { ...card, reason }, reason !== null);
+    } catch (error) {
+      this.#complain(error);
+    }
+  }
+
+  async next() {
+    try {
+      this.#turn(await get("/api/card"), true);
+    } catch (error) {
+      this.#complain(error);
+    }
+  }
+
+  explain(node) {
+    return get(`/api/explain/${node}`);
+  }
+
+  /** Class index of a shown node: given, or what the model says; null where nobody knows. */
+  classAt(position) {
+    const given = this.labels.get(this.graph.numbers[position]);
+    if (given !== undefined) return given;
+    const said = this.answers.classes[position];
+    return said === undefined || said === NO_CLASS || said >= this.state.classes.length ? null : said;
+  }
+
+  className(index) {
+    return this.state.classes[index]?.name ?? "no class yet";
+  }
+}
