@@ -90,7 +90,7 @@ export class Brings {
     return lists.length ? lists : [make("p", { class: "empty", text: "Labels that look wrong and regions where the model is least sure are listed here once it is trained." })];
   }
 
-  #named(index) {
-    return make("span", { class: "named" }, make("i", { class: "swatch", "--colour": cssColour(index) }), clip(this.session.className(index), 30));
+  #named(name) {
+    return make("span", { class: "named" }, make("i", { class: "swatch", "--colour": cssColour(this.session.indexOf(name)) }), clip(name, 30));
   }
 }

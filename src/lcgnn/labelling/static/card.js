@@ -93,8 +93,8 @@ export class Card {
     const total = neighbours.length + more;
     if (!total) return make("p", { class: "hint", text: "It has no neighbours." });
     const list = neighbours.map(({ node, id, label, given }) => make("li", {}, make("button", {
-      type: "button", class: given ? "chip given" : "chip", "--colour": cssColour(label), onclick: () => this.session.open(node),
-      title: label === null ? "no class yet" : `${clip(this.session.className(label), 60)}${given ? ", labelled" : ", predicted"}`,
+      type: "button", class: given ? "chip given" : "chip", "--colour": cssColour(this.session.indexOf(label)), onclick: () => this.session.open(node),
+      title: label === null ? "no class yet" : `${clip(label, 60)}${given ? ", labelled" : ", predicted"}`,
     }, make("i", { class: "swatch" }), clip(id, 40))));
     if (more) list.push(make("li", { class: "hint", text: `and ${count(more)} more` }));
     return make("section", { class: "neighbours" }, make("h3", { text: total === 1 ? "Its neighbour" : `Its ${count(total)} neighbours` }), make("ul", {}, ...list));

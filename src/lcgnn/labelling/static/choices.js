@@ -53,6 +53,7 @@ export class Choices {
     this.hint.classList.toggle("first", none);
     this.input.placeholder = none ? "for example: spam. Then press Enter" : classes.length > 9 ? "Press / and type: any class, or a new one" : "Press / to type a class, or a new one";
     const found = this.matches();
+    this.rows.classList.toggle("few", found.length <= 7);
     const rows = found.slice(0, SHOWN).map((index) => this.#row(index));
     if (found.length > SHOWN) rows.push(make("p", { class: "hint", text: `${count(found.length - SHOWN)} more: type a part of the name.` }));
     if (this.newName) rows.push(this.#newRow(this.newName, found.length === 0));
@@ -63,7 +64,7 @@ export class Choices {
   #row(index) {
     const { session } = this;
     const { node, thinks = [] } = session.card;
-    const share = thinks.find((thought) => thought.class === index)?.probability ?? null;
+    const share = thinks.find((thought) => thought.class === session.className(index))?.probability ?? null;
     const chosen = session.labels.get(node) === index;
     const typing = this.input.value.trim() !== "";
     return make("button", {

@@ -234,6 +234,12 @@ export class Session extends EventTarget {
     return said === undefined || said === NO_CLASS || said >= this.state.classes.length ? null : said;
   }
 
+  /** The index of a class that the server named, or null where it named none or one that is gone. */
+  indexOf(name) {
+    const found = name === null ? -1 : this.state.classes.findIndex((known) => known.name === name);
+    return found < 0 ? null : found;
+  }
+
   className(index) {
     return this.state.classes[index]?.name ?? "no class yet";
   }
