@@ -2,7 +2,7 @@
 
 import { cssColour } from "./colours.js";
 import { curveTable, drawCurve } from "./curve.js";
-import { breakable, byId, clip, count, counted, make, percent } from "./dom.js";
+import { breakable, byId, clip, count, counted, make, percent, renew } from "./dom.js";
 
 const CLASSES = 200;
 
@@ -23,9 +23,9 @@ export class Brings {
 
   #draw() {
     this.#training();
-    byId("expected").replaceChildren(...this.#expected());
-    byId("classlist").replaceChildren(...this.#classes());
-    byId("looklist").replaceChildren(...this.#look());
+    renew(byId("expected"), ...this.#expected());
+    renew(byId("classlist"), ...this.#classes());
+    renew(byId("looklist"), ...this.#look());
   }
 
   #training() {

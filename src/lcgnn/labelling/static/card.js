@@ -2,7 +2,7 @@
 
 import { Choices } from "./choices.js";
 import { cssColour } from "./colours.js";
-import { byId, clip, count, make } from "./dom.js";
+import { byId, clip, count, make, renew } from "./dom.js";
 import { Explanation } from "./explanation.js";
 import { announce } from "./notices.js";
 
@@ -41,7 +41,7 @@ export class Card {
     const { card } = session;
     if (!card || !session.state) return;
     for (const action of ["skip", "unsure", "explain"]) byId(action).disabled = card.node === null;
-    byId("about").replaceChildren(...(card.node === null ? this.#end() : this.#node()));
+    renew(byId("about"), ...(card.node === null ? this.#end() : this.#node()));
   }
 
   #end() {

@@ -1,9 +1,10 @@
 // The classes as answers: number keys for the first nine, typing for any, and a new one by its name.
 
 import { cssColour } from "./colours.js";
-import { breakable, byId, clip, count, make, percent } from "./dom.js";
+import { breakable, byId, clip, count, make, percent, renew } from "./dom.js";
 
 const SHOWN = 60;
+const NUMBERED = 9;
 const NAME_LIMIT = 200;
 
 export class Choices {
@@ -21,15 +22,28 @@ export class Choices {
     session.on("labels", () => this.draw());
   }
 
-  /** Classes that the typed letters are in, as indices; those that begin with them first. */
+  /** Classes that the typed letters are in, as indices; those that begin with them first.
+   *
+   * Where nothing is typed, those with a number keep their places, and the others follow as likely as the model thinks.
+   */
   matches() {
     const typed = this.input.value.trim().toLowerCase();
     const classes = this.session.state?.classes ?? [];
     const indices = classes.map((_, index) => index);
-    if (!typed) return indices;
+    if (!typed) return [...indices.slice(0, NUMBERED), ...this.#likeliestFirst(indices.slice(NUMBERED))];
     const name = (index) => classes[index].name.toLowerCase();
     const rank = (index) => (name(index) === typed ? 0 : name(index).startsWith(typed) ? 1 : 2);
     return indices.filter((index) => name(index).includes(typed)).sort((one, other) => rank(one) - rank(other));
+  }
+
+  #likeliestFirst(indices) {
+    const shares = this.#shares();
+    const share = (index) => shares.get(this.session.className(index)) ?? 0;
+    return indices.sort((one, other) => share(other) - share(one) || one - other);
+  }
+
+  #shares() {
+    return new Map((this.session.card?.thinks ?? []).map((thought) => [thought.class, thought.probability]));
   }
 
   get newName() {
@@ -51,27 +65,28 @@ export class Choices {
     byId("answer").hidden = over && none;
     this.hint.textContent = none ? "Name the first class" : "What is it?";
     this.hint.classList.toggle("first", none);
-    this.input.placeholder = none ? "for example: spam. Then press Enter" : classes.length > 9 ? "Press / and type: any class, or a new one" : "Press / to type a class, or a new one";
+    this.input.placeholder = none ? "for example: spam. Then press Enter" : classes.length > NUMBERED ? "Press / and type: any class, or a new one" : "Press / to type a class, or a new one";
     const found = this.matches();
     this.rows.classList.toggle("few", found.length <= 7);
-    const rows = found.slice(0, SHOWN).map((index) => this.#row(index));
+    const shares = this.#shares();
+    const rows = found.slice(0, SHOWN).map((index) => this.#row(index, shares));
     if (found.length > SHOWN) rows.push(make("p", { class: "hint", text: `${count(found.length - SHOWN)} more: type a part of the name.` }));
     if (this.newName) rows.push(this.#newRow(this.newName, found.length === 0));
-    this.rows.replaceChildren(...rows);
+    renew(this.rows, ...rows);
     this.rows.toggleAttribute("inert", over);
   }
 
-  #row(index) {
+  #row(index, shares) {
     const { session } = this;
-    const { node, thinks = [] } = session.card;
-    const share = thinks.find((thought) => thought.class === session.className(index))?.probability ?? null;
+    const { node } = session.card;
+    const share = shares.get(session.className(index)) ?? null;
     const chosen = session.labels.get(node) === index;
     const typing = this.input.value.trim() !== "";
     return make("button", {
       type: "button", class: "choice", "--colour": cssColour(index), "--share": share ?? 0, "aria-pressed": String(chosen),
       title: clip(session.className(index), NAME_LIMIT), onclick: () => session.label(index),
     },
-    index < 9 && !typing ? make("kbd", { text: index + 1 }) : make("kbd", { class: "none" }),
+    index < NUMBERED && !typing ? make("kbd", { text: index + 1 }) : make("kbd", { class: "none" }),
     make("i", { class: "swatch" }),
     make("span", { class: "name" }, ...breakable(clip(session.className(index), 60))),
     share === null ? null : make("span", { class: "share", text: percent(share) }));

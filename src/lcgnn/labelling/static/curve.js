@@ -31,6 +31,7 @@ export function drawCurve(points) {
       makeSvg("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: up(share), y2: up(share) }),
       makeSvg("text", { x: LEFT - 6, y: up(share) + 3.5, "text-anchor": "end", text: percent(share) }))),
     ...steps(least, Math.max(most, 1), 5).filter(Number.isInteger).map((labels) => makeSvg("text", { class: "below", x: across(labels), y: HEIGHT - 6, "text-anchor": "middle", text: count(labels) })),
+    points.length > 1 ? null : makeSvg("line", { class: "whisker", x1: across(last.labels), x2: across(last.labels), y1: up(last.low), y2: up(last.high) }),
     makeSvg("polygon", { class: "band", points: band.join(" ") }),
     makeSvg("polyline", { class: "line", points: points.map((point) => at(point, "expected")).join(" ") }),
     makeSvg("g", { class: "dots" }, ...dots));

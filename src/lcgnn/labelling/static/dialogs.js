@@ -87,6 +87,6 @@ export class Dialogs {
     open("Keys",
       make("dl", { class: "keys" }, ...KEYS.flatMap(([key, words]) => [make("dt", {}, make("kbd", { text: key })), make("dd", { text: words })])),
       make("label", { class: "check" }, box, " Letters and numbers work as keys"),
-      make("p", { class: "hint", text: "Every answer is saved at once, before the next node is shown. Nothing leaves this machine." }));
+      make("p", { class: "hint", text: `Every answer is saved at once, before the next node is shown, in ${clip(this.session.graph?.ledger ?? "labels.csv", 300)}. Nothing leaves this machine.` }));
   }
 }

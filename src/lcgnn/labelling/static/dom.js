@@ -22,6 +22,20 @@ export const make = (tag, attributes = {}, ...children) => fill(document.createE
 export const makeSvg = (tag, attributes = {}, ...children) =>
   fill(document.createElementNS(SVG, tag), attributes, children);
 
+const focusable = (box) => [...box.querySelectorAll("button, input, select, a[href]")];
+
+/** Puts children into a box and leaves those alone that look as before: whoever is about to press one can go on. */
+export function renew(box, ...children) {
+  const focused = focusable(box).indexOf(document.activeElement);
+  children.forEach((child, at) => {
+    const old = box.children[at];
+    if (!old) box.append(child);
+    else if (old !== child && (child.isConnected || !old.isEqualNode(child))) old.replaceWith(child);
+  });
+  while (box.children.length > children.length) box.lastElementChild.remove();
+  if (focused >= 0 && !box.contains(document.activeElement)) focusable(box)[focused]?.focus({ preventScroll: true });
+}
+
 export function show(element, shown) {
   element.hidden = !shown;
 }

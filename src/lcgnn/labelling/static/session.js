@@ -99,6 +99,7 @@ export class Session extends EventTarget {
       if (!this.state || revision > this.state.revision) this.#take(await get("/api/state"));
       await this.#readAnswers();
       await this.#renewCard();
+      this.tell("connection", null);
     } catch (error) {
       this.#complain(error);
     }
@@ -111,6 +112,7 @@ export class Session extends EventTarget {
 
   async #back() {
     this.tell("connection", null);
+    this.tell("trouble", null);
     try {
       // Another process may answer here: its revisions begin anew, and its graph may have changed on disk.
       this.state = null;
