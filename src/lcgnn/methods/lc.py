@@ -130,7 +130,7 @@ class TwoPhase(Method):
             last = fit.stages[-1]
             phase = self.second_phase() or self.base_phase()
             raise diverged(phase, last.best_epoch, "a probability is not finite")
-        return replace(fit, tensors={**fit.tensors, _AGREEMENT: class_agreement})
+        return replace(fit, tensors={**fit.tensors, AGREEMENT: class_agreement})
 
     @torch.no_grad()
     def _agreement(self, network: Network, graph: Placement, fit: Fit) -> Tensor:
@@ -163,8 +163,8 @@ class TwoPhase(Method):
         return apply_several(lambda own: self._apply_one(own, tensors), self.models, fitted)
 
     def _apply_one(self, fitted: Mapping[str, Tensor], tensors: GraphTensors) -> NDArray[np.float32]:
-        class_agreement = fitted[_AGREEMENT].to(tensors.device)
-        parameters = {name: value for name, value in fitted.items() if name != _AGREEMENT}
+        class_agreement = fitted[AGREEMENT].to(tensors.device)
+        parameters = {name: value for name, value in fitted.items() if name != AGREEMENT}
         network = self.network(tensors.num_features, class_agreement.shape[0], torch.Generator())
         logits = fitted_logits(network, parameters, tensors)
         if self.aggregation == "consistency":
@@ -240,8 +240,8 @@ class TwoPhase(Method):
         )
 
 
-# Beside the network's parameters, which have other names.
-_AGREEMENT = "class_agreement"
+AGREEMENT = "class_agreement"
+"""What the class agreement is called beside the network's parameters, which have other names."""
 # The first phase depends on none of these but through ``base_phase``.
 _SECOND_PHASE_SETTINGS = {
     "aggregation",

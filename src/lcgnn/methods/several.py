@@ -37,12 +37,15 @@ def apply_several(
     apply_one: Callable[[Mapping[str, Tensor]], NDArray[np.float32]], models: int, fitted: Mapping[str, Tensor]
 ) -> NDArray[np.float32]:
     """(N, C) the mean of what the models say; KeyError if some of their tensors are missing."""
-    answers = []
-    for number in range(models):
-        prefix = f"{number}/"
-        own = {name.removeprefix(prefix): value for name, value in fitted.items() if name.startswith(prefix)}
-        answers.append(apply_one(own))
-    return _mean(answers)
+    return _mean([apply_one(own) for own in tensors_of_each(models, fitted)])
+
+
+def tensors_of_each(models: int, fitted: Mapping[str, Tensor]) -> list[dict[str, Tensor]]:
+    """The tensors of every one of the models, as a fit of it alone has them."""
+    return [
+        {name.removeprefix(prefix): value for name, value in fitted.items() if name.startswith(prefix)}
+        for prefix in (f"{number}/" for number in range(models))
+    ]
 
 
 def _context_of(context: Context, number: int) -> Context:

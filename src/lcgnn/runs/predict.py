@@ -92,7 +92,7 @@ def predict(
     models = (model,) if isinstance(model, TrainedModel) else load_models(Path(model))
     first = models[0]
     first.check_inductive()
-    source = _trained_on(first) if what is None else source_of(what, columns)
+    source = trained_on(first) if what is None else source_of(what, columns)
     loaded = source.load_known(Known(first.form, first.class_names), progress)
     trained_on_it = loaded.graph.checksum == first.about.get("graph")
     if loaded.made_of_edges and not trained_on_it:
@@ -104,7 +104,7 @@ def predict(
     if what is None and not trained_on_it:
         notes = (*notes, f"{source.name} has changed since the model was trained; the model is used as it is.")
     if trained_on_it:
-        loaded = replace(loaded, split=_split(first, loaded))
+        loaded = replace(loaded, split=split_of(first, loaded))
     return Prediction(loaded, mean_distribution(models, loaded.graph, device), models, trained_on_it, notes)
 
 
@@ -156,7 +156,7 @@ def find_models(run: Path) -> list[Path]:
     raise OutputError(f"{run} holds no model. Give the folder that 'lcgnn train' wrote, or a model file.")
 
 
-def _trained_on(model: TrainedModel) -> Source:
+def trained_on(model: TrainedModel) -> Source:
     """What a model was trained on, if it is still where it was."""
     dataset = model.about.get("dataset")
     if dataset is None:
@@ -164,7 +164,7 @@ def _trained_on(model: TrainedModel) -> Source:
     return source_at(str(dataset), model.about.get("tables"))
 
 
-def _split(model: TrainedModel, loaded: Loaded) -> Split:
+def split_of(model: TrainedModel, loaded: Loaded) -> Split:
     """Which labels of the graph that it was trained on a model was trained on."""
     asked = SplitSpec.from_json(model.about.get("split", SplitSpec().to_json()))
     return asked.make(loaded.graph, loaded.split)

@@ -59,6 +59,10 @@ class Source(ABC):
         Labels may be missing. A split's training nodes are those whose label is given.
         """
 
+    def load_for_labelling(self, progress: Progress | None = None) -> Loaded:
+        """Read the graph with whatever labels it has: none, or those of one class, will do."""
+        return self.load_whole(progress)
+
     def load_whole(self, progress: Progress | None = None) -> Loaded:
         """Read the graph with all of its edges and features in this process."""
         return self.load(progress)

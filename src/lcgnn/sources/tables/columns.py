@@ -57,6 +57,11 @@ class Columns:
             )
         return found[0] if found else None
 
+    def find_or_new(self, file: TableFile, role: str) -> str:
+        """The column that has a role in a table, or the name of one that is to be added."""
+        named: str | None = getattr(self, role, None)
+        return named or self.find(file, role) or role
+
     def require(self, file: TableFile, role: str) -> str:
         """The column that has a role in a table; DataError says what to do if there is none."""
         found = self.find(file, role)
@@ -105,12 +110,13 @@ class Roles:
     weight: str | None
 
     @classmethod
-    def of(cls, nodes: TableFile, edges: TableFile, columns: Columns) -> Roles:
-        """As the columns are named, or guessed."""
+    def of(cls, nodes: TableFile, edges: TableFile, columns: Columns, *, needs_labels: bool = True) -> Roles:
+        """As the columns are named, or guessed; a column of labels may be missing where none are needed."""
         for name in columns.ignore:
             if name not in nodes.left_out:
                 check_exists(nodes, name, "ignore")
-        id_column, label = columns.require(nodes, "id"), columns.require(nodes, "label")
+        id_column = columns.require(nodes, "id")
+        label = columns.require(nodes, "label") if needs_labels else columns.find(nodes, "label")
         split = columns.find(nodes, "split")
         if id_column == label:
             raise DataError(f"{nodes.path}: column {shown(label)} cannot be id and label of a node. Name two.")

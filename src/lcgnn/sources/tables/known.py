@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lcgnn.errors import DataError
 from lcgnn.features.encoding import Encoding
 from lcgnn.features.structure import with_structural_features
@@ -9,6 +11,7 @@ from lcgnn.features.table import TableFile, listed
 from lcgnn.sources.loaded import Loaded
 from lcgnn.sources.tables.columns import Columns, Roles
 from lcgnn.sources.tables.form import TableForm
+from lcgnn.sources.tables.given import with_given_labels
 from lcgnn.sources.tables.labels import read_known_labels, read_known_split
 from lcgnn.sources.tables.reading import TableFiles, read_ids, read_links
 
@@ -20,8 +23,10 @@ def known_graph(
 
     Labels may be missing, in some rows or altogether; DataError says where and what to do if anything else is.
     """
-    nodes, notes = files.nodes, files.notes()
+    notes = files.notes()
     assert form.roles is not None
+    named = replace(columns, label=columns.label or form.roles.label, id=columns.id or form.roles.id)
+    nodes = with_given_labels(files.nodes, files.ledger, named, notes)
     roles = form.roles.within(nodes, files.edges, columns)
     ids = read_ids(nodes, roles.id)
     labels = read_known_labels(nodes, roles.label, class_names, notes)

@@ -25,15 +25,26 @@ _PARTS = {
 }
 
 
-def read_labels(nodes: TableFile, column: str, notes: list[str]) -> tuple[NDArray[np.int64], tuple[str, ...]]:
-    """Every node's class number, -1 where the cell is empty, and the names of the classes."""
+def read_labels(
+    nodes: TableFile, column: str | None, notes: list[str], *, needed: bool = True
+) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    """Every node's class number, -1 where the cell is empty, and the names of the classes.
+
+    Args:
+        nodes: The table.
+        column: Of the labels; None if there is none.
+        notes: Gets what there is to say of them.
+        needed: Whether there must be labels of two classes.
+    """
+    if column is None:
+        return np.full(nodes.num_rows, UNLABELLED, dtype=np.int64), ()
     where = f"{nodes.path.name}, column {shown(column)}"
     cells = as_text(nodes.column(column))
     given = without_gaps(cells)
     gaps = given.null_count - cells.null_count
     if gaps:
         notes.append(f"{where}: {gaps:,} cells with {', '.join(_gaps_in(cells))} count as empty.")
-    names = _class_names(nodes, column, given)
+    names = _class_names(nodes, column, given, needed)
     labels = pc.fill_null(pc.index_in(given, value_set=pa.array(names, pa.string())), UNLABELLED).to_numpy()
     labels = np.array(labels, dtype=np.int64)
     _tell_labels(where, labels, names, notes)
@@ -44,15 +55,15 @@ def _gaps_in(cells: Any) -> list[str]:
     return [gap for gap in GAPS if pc.any(pc.equal(cells, gap)).as_py()]
 
 
-def _class_names(nodes: TableFile, column: str, given: Any) -> tuple[str, ...]:
+def _class_names(nodes: TableFile, column: str, given: Any, needed: bool) -> tuple[str, ...]:
     names = pc.unique(given.drop_null()).to_pylist()
     num_labelled = len(given) - given.null_count
-    if not names:
+    if not names and needed:
         raise DataError(
             f"{nodes.path}, column {shown(column)}: no node has a label. Label some nodes of each class, or name "
             f"another column with {nodes.option('label')}."
         )
-    if len(names) == 1:
+    if len(names) == 1 and needed:
         raise DataError(
             f"{nodes.path}, column {shown(column)}: all labels are {shown(names[0])}. At least two classes are "
             "needed; label some nodes of another."

@@ -21,31 +21,34 @@ from lcgnn.sources.tables.columns import Columns, Roles
 from lcgnn.sources.tables.edges import node_numbers, read_endpoints, read_weights, tell_edges
 from lcgnn.sources.tables.files import ENDINGS, read_table
 from lcgnn.sources.tables.form import TableForm
+from lcgnn.sources.tables.given import no_nodes, with_given_labels
 from lcgnn.sources.tables.labels import read_labels, read_split
 from lcgnn.sources.tables.leakage import leaking_columns
+from lcgnn.sources.tables.ledger import find_ledger
 
 TABLE_NAMES = ("nodes", "labels", "edges")
 # Ids are kept in an array with room for the longest.
 LONGEST_ID = 256
 
 
-def graph_of_tables(files: TableFiles, columns: Columns, name: str) -> Loaded:
+def graph_of_tables(files: TableFiles, columns: Columns, name: str, *, needs_labels: bool = True) -> Loaded:
     """The graph in two tables, wherever they come from.
 
     Args:
         files: The tables.
         columns: Names of columns that are not to be guessed.
         name: What to call the graph.
+        needs_labels: Whether labels of two classes must be there, as for training.
     """
-    nodes, notes = files.nodes, files.notes()
-    roles = Roles.of(nodes, files.edges, columns)
-    assert roles.label is not None
+    notes = files.notes()
+    nodes = with_given_labels(files.nodes, files.ledger, columns, notes)
+    roles = Roles.of(nodes, files.edges, columns, needs_labels=needs_labels)
     ids = read_ids(nodes, roles.id)
-    labels, class_names = read_labels(nodes, roles.label, notes)
+    labels, class_names = read_labels(nodes, roles.label, notes, needed=needs_labels)
     split = read_split(nodes, roles.split, labels, notes)
     links = read_links(files, roles, ids, notes)
     encoding, features = _encoded(nodes, roles.features(nodes, columns.ignore), files.complete, notes)
-    if files.complete:
+    if files.complete and roles.label is not None and class_names:
         notes += leaking_columns(nodes, encoding, labels, roles.label)
     graph = links.graph(name, labels, class_names, features, notes)
     made_of_edges = graph.features is None
@@ -61,11 +64,13 @@ class TableFiles:
         nodes: A row a node.
         edges: A row an edge.
         complete: Whether ``nodes`` lists all nodes, or only those with a label.
+        ledger: Labels that were given one by one, which count more than those of the table.
     """
 
     nodes: TableFile
     edges: TableFile
     complete: bool
+    ledger: Path | None = None
 
     def notes(self) -> list[str]:
         """What there was to say of the files themselves."""
@@ -125,32 +130,40 @@ def read_links(files: TableFiles, roles: Roles, ids: Any, notes: list[str]) -> L
     return Links(edges.path.name, ids, numbers, weights)
 
 
-def find_tables(folder: Path, left_out: tuple[str, ...] = ()) -> TableFiles:
+def find_tables(folder: Path, left_out: tuple[str, ...] = (), *, needs_labels: bool = True) -> TableFiles:
     """The tables of nodes and edges in a folder; DataError if there are none, or too many.
 
-    Columns of the nodes that are to be left out are not looked at.
+    Args:
+        folder: Where they are.
+        left_out: Columns of the nodes that are not looked at.
+        needs_labels: Whether a table must say something of the nodes; otherwise the edges are enough.
     """
     if not folder.is_dir():
         what = "is not a folder" if folder.exists() else "does not exist"
         raise DataError(
             f"{folder} {what}. Give a folder with nodes.csv and edges.csv, or make one: lcgnn init DIR"
         )
-    edges = _one_file(folder, "edges")
+    edges, ledger = _one_file(folder, "edges"), find_ledger(folder)
     nodes, labels = _one_file(folder, "nodes"), _one_file(folder, "labels")
+    if labels == ledger:
+        labels = None
     if edges is None:
         raise DataError(
             f"{folder} has no edges.csv (or .tsv, .parquet). Add it, with the columns source and target."
         )
     if nodes is not None and labels is not None:
         raise DataError(f"{folder} has both {nodes.name} and {labels.name}. Put the labels into {nodes.name}.")
-    if nodes is None and labels is None:
-        raise DataError(
-            f"{folder} has no nodes.csv (or .tsv, .parquet). Add it, with the columns id, label and any features, "
-            "or labels.csv with id and label alone."
-        )
     found = nodes or labels
-    assert found is not None
-    return TableFiles(read_table(found, multiline=True, left_out=left_out), read_table(edges), nodes is not None)
+    if found is None:
+        if needs_labels and ledger is None:
+            raise DataError(
+                f"{folder} has no nodes.csv (or .tsv, .parquet). Add it, with the columns id, label and any "
+                "features, or labels.csv with id and label alone."
+            )
+        return TableFiles(no_nodes(ledger or edges), read_table(edges), complete=False, ledger=ledger)
+    return TableFiles(
+        read_table(found, multiline=True, left_out=left_out), read_table(edges), nodes is not None, ledger
+    )
 
 
 def _one_file(folder: Path, stem: str) -> Path | None:

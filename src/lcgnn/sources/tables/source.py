@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from lcgnn.sources.loaded import Loaded
 from lcgnn.sources.source import FileSource, Known, Progress, form_of
 from lcgnn.sources.tables.columns import Columns
 from lcgnn.sources.tables.known import known_graph
-from lcgnn.sources.tables.reading import find_tables, graph_of_tables
+from lcgnn.sources.tables.reading import TableFiles, find_tables, graph_of_tables
 
 
 @dataclass(frozen=True)
@@ -23,18 +23,26 @@ class Tables(FileSource):
     Args:
         path: The folder.
         columns: Names of columns that are not to be guessed.
+        ledger: Whether labels count that were given on the page of ``lcgnn label``.
     """
 
     columns: Columns = field(default_factory=Columns)
+    ledger: bool = True
 
     def load(self, progress: Progress | None = None) -> Loaded:  # noqa: ARG002
-        return graph_of_tables(find_tables(Path(self.path), self.columns.ignore), self.columns, self.name)
+        return graph_of_tables(self.tables(), self.columns, self.name)
+
+    def load_for_labelling(self, progress: Progress | None = None) -> Loaded:  # noqa: ARG002
+        return graph_of_tables(self.tables(needs_labels=False), self.columns, self.name, needs_labels=False)
 
     def load_known(self, known: Known, progress: Progress | None = None) -> Loaded:  # noqa: ARG002
         form = form_of(known, self.path)
-        return known_graph(
-            find_tables(Path(self.path), self.columns.ignore), self.columns, self.name, form, known.class_names
-        )
+        return known_graph(self.tables(), self.columns, self.name, form, known.class_names)
+
+    def tables(self, *, needs_labels: bool = True) -> TableFiles:
+        """The two tables, read."""
+        found = find_tables(Path(self.path), self.columns.ignore, needs_labels=needs_labels)
+        return found if self.ledger else replace(found, ledger=None)
 
     def place(self) -> Mapping[str, Any]:
         return {"folder": self.path, "columns": asdict(self.columns)}

@@ -1,0 +1,199 @@
+"""The file that labels are appended to: each is on the disk before anybody is told that it is saved."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import IO
+
+from lcgnn.errors import OutputError
+from lcgnn.files import check_names
+from lcgnn.sources.tables.ledger import HEADER, Done, GivenLabels, Line, is_ledger, parsed_lines
+
+_POSIX = os.name == "posix"
+
+
+class Ledger:
+    """A ledger that this process appends to, and others may append to at the same time.
+
+    Args:
+        path: Of the file, which need not be there yet.
+        classes: Those of the tables, which are there before the first line.
+        by: Who or what gives the labels, as a line's note has it.
+    """
+
+    def __init__(self, path: Path, classes: Iterable[str] = (), by: str = "page") -> None:
+        self.path, self.by = path, by
+        self._classes = tuple(classes)
+        check_writable(path)
+        self._start_anew()
+        self.refresh()
+        self._own = list(self.given.done)
+
+    def _start_anew(self) -> None:
+        self.given = GivenLabels(self._classes)
+        self._read, self._lines, self._inode = 0, 0, 0
+        self._own: list[Done] = []
+
+    @property
+    def exists(self) -> bool:
+        """Whether anything was ever written."""
+        return self.path.exists()
+
+    def refresh(self) -> bool:
+        """Read what others have appended, or all of it where the file was replaced; whether there was anything."""
+        try:
+            with self.path.open("rb") as file:
+                return self._catch_up(file)
+        except FileNotFoundError:
+            there_was = self._read > 0
+            self._start_anew()
+            return there_was
+        except OSError as error:
+            raise OutputError(f"{self.path} cannot be read: {error.strerror or error}.") from error
+
+    def append(self, make: Callable[[GivenLabels], Line | None], by: str | None = None) -> Line | None:
+        """Write the line that is made of what counts at that moment, and return it when it is on the disk.
+
+        Args:
+            make: Gives the line, without time and author; None for none. It may raise, and nothing is written.
+            by: Who or what gives it, if it is not who usually does.
+        """
+        with self._locked() as file:
+            self._catch_up(file)
+            made = make(self.given)
+            if made is None:
+                return None
+            now = datetime.now(timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")
+            line = replace(made, time=now, by=by or self.by)
+            self._write(file, line)
+        count = len(self.given.done)
+        self.given.apply(line)
+        self._own += self.given.done[count:]
+        return line
+
+    def undo(self) -> Line | None:
+        """Take back the last thing that was done here and that nothing stands on; None if there is none.
+
+        At the start that is whatever the ledger has; later only what this process did.
+        """
+        return self.append(self._undoing)
+
+    def _undoing(self, given: GivenLabels) -> Line | None:
+        while self._own:
+            last = self._own.pop()
+            if given.can_undo(last):
+                node, label, was = given.line_that_undoes(last)
+                return Line(id=node, label=label, was=was, action="undo")
+        return None
+
+    def _catch_up(self, file: IO[bytes]) -> bool:
+        status = os.fstat(file.fileno())
+        replaced = status.st_ino != self._inode or status.st_size < self._read
+        if replaced:
+            self._start_anew()
+            self._inode = status.st_ino
+        file.seek(self._read)
+        content = file.read()
+        lines, taken = parsed_lines(content, self.path, self._lines + 1)
+        for line in lines:
+            self.given.apply(line)
+        if replaced:
+            self._own = list(self.given.done)
+        self._read += taken
+        self._lines += content[:taken].count(b"\n")
+        return bool(lines)
+
+    def _write(self, file: IO[bytes], line: Line) -> None:
+        """Append a line and wait for the disk; where that fails the file is as it was."""
+        whole = self._read
+        file.seek(max(whole - 1, 0))
+        # The last line may be whole and lack its end, as an editor leaves it; what is cut goes.
+        end = "" if not whole or file.read(1) == b"\n" else "\n"
+        text = (end if whole else HEADER) + line.text()
+        try:
+            os.ftruncate(file.fileno(), whole)
+            _write_all(file.fileno(), text.encode(), whole)
+            os.fsync(file.fileno())
+            if not whole:
+                _sync_folder(self.path.parent)
+        except OSError as error:
+            with suppress(OSError):
+                os.ftruncate(file.fileno(), whole)
+            raise OutputError(
+                f"Not saved: {self.path} cannot be written ({error.strerror or error}). Free some space or mend "
+                "what is wrong, and give it again; what was saved before is kept."
+            ) from error
+        self._read = whole + len(text.encode())
+        self._lines += 1 if whole else 2
+
+    @contextmanager
+    def _locked(self) -> Iterator[IO[bytes]]:
+        """The file, opened for this process alone; others wait for it."""
+        while True:
+            try:
+                descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+            except OSError as error:
+                raise OutputError(
+                    f"Not saved: {self.path} cannot be written ({error.strerror or error}). Say where with --out."
+                ) from error
+            with os.fdopen(descriptor, "r+b") as file, _lock(file):
+                # An editor may have put another file in its place before the lock was had.
+                if self.path.exists() and os.path.samestat(os.fstat(descriptor), self.path.stat()):
+                    yield file
+                    return
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a place where no ledger can be, or where something else is that must not be written to."""
+    check_names(path)
+    if path.exists() and (not path.is_file() or (path.stat().st_size and not is_ledger(path))):
+        raise OutputError(f"{path} is there and holds no labels of the page. Name another file: --out FILE.csv")
+    folder = path.parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"Cannot write {path}: {error.strerror}. Name another file: --out FILE.csv") from error
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise OutputError(f"Cannot write {path}: Permission denied. Name another file: --out FILE.csv")
+
+
+def _write_all(descriptor: int, content: bytes, place: int) -> None:
+    os.lseek(descriptor, place, os.SEEK_SET)
+    while content:
+        content = content[os.write(descriptor, content) :]
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the name of a new file on the disk, too."""
+    if not _POSIX:
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _lock(file: IO[bytes]) -> Iterator[None]:
+    if _POSIX:
+        import fcntl
+
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX)
+        # Closing the file gives the lock back.
+        yield
+        return
+    import msvcrt
+
+    file.seek(2**31)
+    msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        file.seek(2**31)
+        msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)  # type: ignore[attr-defined]

@@ -1,0 +1,168 @@
+"""From what the user named to a page that is open: everything that ``lcgnn label`` does."""
+
+from __future__ import annotations
+
+import getpass
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lcgnn.errors import ConfigError
+from lcgnn.extras import need
+from lcgnn.labelling.loop import Loop
+from lcgnn.labelling.opening import open_graph
+from lcgnn.labelling.security import SHORTEST_PASSWORD, Guard, is_loopback
+from lcgnn.labelling.server import PURPOSE, create_app
+from lcgnn.sources.source import Progress
+from lcgnn.sources.tables.columns import Columns
+
+# Seconds that answers under way have when the server ends.
+_PATIENCE = 1
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where the page is served.
+
+    Args:
+        host: A name or number of this machine.
+        port: 0 for any that is free.
+        allow_remote: Whether others than this machine may reach it.
+        password: That others need.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    allow_remote: bool = False
+    password: str | None = None
+
+    def check(self) -> None:
+        """Refuse an address that anybody could reach, unless that is meant and there is a password."""
+        if is_loopback(self.host):
+            return
+        if not self.allow_remote:
+            raise ConfigError(
+                f"--host {self.host} lets other machines reach the page. If you mean that, add --allow-remote and "
+                "a password (--password-file); safer is a tunnel: ssh -L."
+            )
+        if self.password is None or len(self.password) < SHORTEST_PASSWORD:
+            raise ConfigError(
+                f"Where other machines can reach the page it needs a password of {SHORTEST_PASSWORD} characters or "
+                "more: --password-file FILE."
+            )
+
+    def listening(self) -> socket.socket:
+        """A socket that listens there; ConfigError if the port is taken or the address is not this machine's."""
+        try:
+            family, kind, protocol, _, place = socket.getaddrinfo(
+                self.host, self.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            )[0]
+            found = socket.socket(family, kind, protocol)
+        except (OSError, OverflowError) as error:
+            raise ConfigError(f"--host {self.host} is no address of this machine ({error}).") from error
+        try:
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            found.bind(place)
+            found.listen(128)
+        except (OSError, OverflowError) as error:
+            found.close()
+            reason = getattr(error, "strerror", None) or error
+            raise ConfigError(
+                f"Port {self.port} of {self.host} cannot be used ({reason}). Choose another with --port, or leave it "
+                "out for any that is free."
+            ) from error
+        return found
+
+
+class Serving:
+    """A page that is served until it is stopped.
+
+    Args:
+        loop: What goes on behind it.
+        address: Where.
+    """
+
+    def __init__(self, loop: Loop, address: Address) -> None:
+        uvicorn = need("uvicorn", PURPOSE)
+        self.loop = loop
+        self._socket = address.listening()
+        self.host, self.port = address.host, int(self._socket.getsockname()[1])
+        self.guard = Guard(self.port, remote=not is_loopback(address.host), password=address.password)
+        app = create_app(loop, self.guard, lambda: self._server.should_exit)
+        config = uvicorn.Config(
+            app,
+            log_level="error",
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            lifespan="off",
+            timeout_graceful_shutdown=_PATIENCE,
+            ws="none",
+        )
+        self._server = uvicorn.Server(config)
+
+    @property
+    def link(self) -> str:
+        """The address that opens the page, once."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}/?token={self.guard.token}"
+
+    def run(self) -> None:
+        """Serve until somebody interrupts it."""
+        self.loop.start()
+        try:
+            self._server.run(sockets=[self._socket])
+        finally:
+            self._socket.close()
+            self.loop.close()
+
+
+def serve(
+    what: Any,
+    columns: Columns | None = None,
+    *,
+    out: Path | None = None,
+    address: Address | None = None,
+    browser: bool = True,
+    simulate: bool = False,
+    progress: Progress | None = None,
+    told: Callable[[str], None] = print,
+) -> Loop:
+    """Open a graph's page and serve it until it is interrupted; returns what it came to.
+
+    Args:
+        what: The graph: a folder, an .npz file, a benchmark's name, ...
+        columns: Names of columns that are not to be guessed.
+        out: Where labels go; None for beside the tables.
+        address: Where the page is served.
+        browser: Whether to open it.
+        simulate: Whether the graph's labels are hidden, for a simulated labeller to give them.
+        progress: Told what is being read.
+        told: Called with each line for the user.
+    """
+    address = address or Address()
+    address.check()
+    need("starlette.applications", PURPOSE)
+    opened = open_graph(what, columns, out=out, simulate=simulate, progress=progress)
+    for note in opened.loaded.notes:
+        told(note)
+    loop = Loop(opened, by=_who())
+    serving = Serving(loop, address)
+    told(f"Labels go to {opened.ledger} ({loop.labels.nodes.size:,} there).")
+    told(f"Open {serving.link}")
+    told("The link works once. Ctrl-C ends the page; labels are kept.")
+    if browser:
+        threading.Thread(target=webbrowser.open, args=(serving.link,), daemon=True).start()
+    serving.run()
+    return loop
+
+
+def _who() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return "page"

@@ -1,0 +1,83 @@
+"""A network as a fit left it, on a graph: its logits with their gradient, and the answer that is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lcgnn.compute.device import resolve_device
+from lcgnn.compute.placement.whole import GraphTensors
+from lcgnn.consistency import aggregate
+from lcgnn.graph import Graph
+from lcgnn.methods.base import Method
+from lcgnn.methods.lc import AGREEMENT, TwoPhase
+from lcgnn.methods.phases import nodes_on
+from lcgnn.methods.several import tensors_of_each
+from lcgnn.networks.network import Network
+
+
+@dataclass(frozen=True, eq=False)
+class FittedNetwork:
+    """A trained network on the graph that it was fitted to, or on another with the same features.
+
+    Args:
+        method: What it was trained by.
+        network: With the fitted parameters.
+        graph: Where the rows live.
+        class_agreement: (C, C) of the nodes that it was fitted to.
+    """
+
+    method: TwoPhase
+    network: Network
+    graph: GraphTensors
+    class_agreement: Tensor
+
+    @property
+    def aggregates(self) -> bool:
+        """Whether the answer is an average by agreement: not where a guard has left label consistency out."""
+        identity = torch.eye(self.class_agreement.shape[0], device=self.class_agreement.device)
+        return self.method.aggregation == "consistency" and not torch.equal(self.class_agreement, identity)
+
+    def logits(self) -> Tensor:
+        """(N, C) without dropout, with the gradient by the network's parameters."""
+        with torch.enable_grad():
+            found: Tensor = self.network(self.graph)
+        return found
+
+    def answer(self, logits: Tensor) -> Tensor:
+        """(N, C) the label distribution that is made of logits, with its gradient."""
+        if self.aggregates:
+            return aggregate(torch.softmax(logits, dim=1), self.class_agreement)
+        if self.method.aggregation == "adjacency":
+            nobody = nodes_on(self.graph, np.empty(0, dtype=np.int64))
+            return self.method.phases(self.graph, nobody)[-1][1].distribution(logits)
+        return torch.softmax(logits, dim=1)
+
+
+def fitted_networks(
+    method: Method, fitted: Mapping[str, Tensor], graph: Graph, device: str = "auto"
+) -> tuple[FittedNetwork, ...]:
+    """The networks of a fit, several where it is the mean of several models; none of a method without.
+
+    Args:
+        method: What was fitted.
+        fitted: ``Fit.tensors`` of it.
+        graph: With the features that it was fitted to.
+        device: A torch device or "auto".
+    """
+    if not isinstance(method, TwoPhase):
+        return ()
+    tensors = GraphTensors(graph, resolve_device(device))
+    each = [dict(fitted)] if method.models == 1 else tensors_of_each(method.models, fitted)
+    return tuple(_fitted(method, own, tensors) for own in each)
+
+
+def _fitted(method: TwoPhase, own: dict[str, Tensor], tensors: GraphTensors) -> FittedNetwork:
+    class_agreement = own.pop(AGREEMENT).to(tensors.device)
+    network = method.network(tensors.num_features, class_agreement.shape[0], torch.Generator())
+    network.load(own)
+    return FittedNetwork(method, network.to(tensors.device), tensors, class_agreement)

@@ -1,0 +1,68 @@
+"""Labels that were given one by one, laid over those of a table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+
+from lcgnn.features.cells import as_text, without_gaps
+from lcgnn.features.table import TableFile
+from lcgnn.sources.tables.columns import Columns
+from lcgnn.sources.tables.ledger import read_ledger
+
+
+def no_nodes(path: Path) -> TableFile:
+    """A table of nodes without a row, where only the edges say which nodes there are."""
+    empty = pa.chunked_array([pa.array([], pa.string())])
+    return TableFile(path, {"id": empty, "label": empty}, 0)
+
+
+def with_given_labels(nodes: TableFile, ledger: Path | None, columns: Columns, notes: list[str]) -> TableFile:
+    """The table of nodes, with the labels of a ledger in the place of those that it has.
+
+    Args:
+        nodes: The table.
+        ledger: The file with the labels; None for none.
+        columns: Names of columns that are not to be guessed.
+        notes: Gets what there is to say.
+    """
+    if ledger is None:
+        return nodes
+    id_column, label_column = columns.require(nodes, "id"), columns.find_or_new(nodes, "label")
+    ids = as_text(nodes.column(id_column)).to_pylist()
+    before = [None] * len(ids)
+    if label_column in nodes:
+        before = without_gaps(as_text(nodes.column(label_column))).to_pylist()
+    given = read_ledger(ledger, sorted({name for name in before if name is not None}))
+    labels = given.labels()
+    if not nodes.num_rows:
+        return _table_of(nodes, {node: label for node, label in labels.items() if label is not None})
+    now = [labels.pop(ledger_id(node), given.present_name(label)) for node, label in zip(ids, before, strict=True)]
+    _tell(ledger, nodes, now, before, sum(label is not None for label in labels.values()), notes)
+    return replace(nodes, columns={**nodes.columns, label_column: _text(now)})
+
+
+def ledger_id(name: str | None) -> str:
+    """A node's name as a ledger has it: on one line."""
+    return "" if name is None else " ".join(name.splitlines()) if len(name.splitlines()) > 1 else name
+
+
+def _table_of(nodes: TableFile, labels: dict[str, str]) -> TableFile:
+    return replace(
+        nodes, columns={"id": _text(list(labels)), "label": _text(list(labels.values()))}, num_rows=len(labels)
+    )
+
+
+def _text(cells: list[str] | list[str | None]) -> pa.ChunkedArray:
+    return pa.chunked_array([pa.array(cells, pa.string())])
+
+
+def _tell(
+    ledger: Path, nodes: TableFile, now: list[str | None], before: list[str | None], gone: int, notes: list[str]
+) -> None:
+    changed = sum(new != old for new, old in zip(now, before, strict=True))
+    notes.append(f"{ledger.name}: the labels given with 'lcgnn label' count ({changed:,} differ from {nodes.path.name}).")
+    if gone:
+        notes.append(f"{ledger.name}: {gone:,} labels are of nodes that are not in {nodes.path.name}; they are left out.")
