@@ -172,6 +172,13 @@ class Loop:
                 self._fill_soon()
             return self._current
 
+    def following_suggestion(self) -> Suggestion | None:
+        """The node that will probably be asked for after this one; None where none is ready."""
+        with self.lock:
+            current = self.next_suggestion()
+            ready = (found for found in self._ready if current is None or found.node != current.node)
+            return next((found for found in ready if self._is_open(found.node)), None)
+
     @property
     def training(self) -> TrainingMessage:
         """What the training is at."""

@@ -11,8 +11,13 @@ export class Session extends EventTarget {
   card = null;
   /** Whether the card is the server's suggestion, not a node that the person opened. */
   suggested = true;
-  /** A label is on its way: the card in sight is no longer the one that a key would be for. */
+  /** An answer is on its way and no other card could be shown: the one in sight is no longer what a key would be for. */
   busy = false;
+  /** The card that will probably come next, fetched while the person reads this one. */
+  #ahead = null;
+  /** Changes on their way to the server, one after the other. */
+  #sending = Promise.resolve();
+  #underway = new Map();
   /** Node number to class index: as the server says, and what was pressed a moment ago. */
   labels = new Map();
   positions = new Map();
@@ -65,15 +70,32 @@ export class Session extends EventTarget {
   #take(state) {
     if (this.state && state.revision < this.state.revision) return;
     this.state = state;
-    this.labels = new Map(state.labelled);
-    this.tell("labels");
+    this.#restoreLabels();
     this.tell("state");
+  }
+
+  #restoreLabels() {
+    this.labels = new Map([...this.state.labelled, ...this.#underway]);
+    this.tell("labels");
   }
 
   #turn(card, suggested) {
     this.card = card;
     this.suggested = suggested;
     this.tell("card", { turned: true });
+    this.#lookAhead();
+  }
+
+  async #lookAhead() {
+    this.#ahead = null;
+    const { card } = this;
+    if (!this.suggested || card.node === null || this.state.simulating || this.#underway.size) return;
+    try {
+      const ahead = await get("/api/after");
+      if (this.card.node === card.node && ahead.node !== card.node) this.#ahead = ahead;
+    } catch {
+      // Only a convenience: the answer to the next label brings its card as well.
+    }
   }
 
   /** What the model makes of the shown node, or the next one where there is none or somebody simulates. */
@@ -131,41 +153,79 @@ export class Session extends EventTarget {
   /** Sends one change; true when the server has it. Keys pressed meanwhile are for a card that is gone. */
   async #send(path, body) {
     if (this.busy) return false;
-    this.busy = true;
+    this.#setBusy(true);
+    const answer = await this.#post(path, body);
+    this.#setBusy(false);
+    if (answer) this.#turn(answer.card, true);
+    return answer !== null;
+  }
+
+  #setBusy(busy) {
+    this.busy = busy;
     this.tell("busy");
-    try {
-      const { state, card } = await post(path, body);
-      this.tell("trouble", null);
-      this.#take(state);
-      this.busy = false;
-      this.#turn(card, true);
-      return true;
-    } catch (error) {
-      this.busy = false;
-      this.labels = new Map(this.state.labelled);
-      this.tell("labels");
-      if (!(error instanceof ServerError)) throw error;
-      this.tell("trouble", error.status === 0 ? `Not saved: ${error.message}` : error.message);
-      return false;
-    } finally {
-      this.tell("busy");
+  }
+
+  /** The server's answer, after all changes before it; null and a word on the page where it refused. */
+  #post(path, body) {
+    const sent = this.#sending.then(async () => {
+      try {
+        const answer = await post(path, body);
+        this.#underway.delete(body.node);
+        this.tell("trouble", null);
+        this.#take(answer.state);
+        return answer;
+      } catch (error) {
+        this.#underway.delete(body.node);
+        this.#restoreLabels();
+        if (!(error instanceof ServerError)) throw error;
+        this.tell("trouble", error.status === 0 ? `Not saved: ${error.message}` : error.message);
+        return null;
+      }
+    });
+    this.#sending = sent.catch(() => null);
+    return sent;
+  }
+
+  /** Says something of the node on the card. The next card is shown at once where it is known, and this one again if it fails. */
+  async #answer(path, body) {
+    const { card, suggested } = this;
+    const ahead = this.#ahead;
+    if (card.node === null || this.busy) return false;
+    if (!ahead || ahead.node === null) return this.#send(path, body);
+    this.#ahead = null;
+    if (body.class !== undefined) this.#underway.set(card.node, body.class);
+    this.#turn(ahead, true);
+    const answer = await this.#post(path, body);
+    if (!answer) this.#turn(card, suggested);
+    else if (this.card.node === ahead.node) this.#settle(answer.card);
+    return answer !== null;
+  }
+
+  /** The server's own next card: the one in sight, or else the one after it. */
+  #settle(next) {
+    if (next.node !== this.card.node) {
+      this.#ahead = next;
+      return;
     }
+    this.card = next;
+    this.tell("card", { turned: false });
+    this.#lookAhead();
   }
 
   async label(index) {
     const { node } = this.card;
     if (node === null || this.busy || index >= this.state.classes.length) return false;
     this.labels.set(node, index);
-    this.tell("labels", { node });
-    return this.#send("/api/label", { node, class: index });
+    this.tell("labels");
+    return this.#answer("/api/label", { node, class: index });
   }
 
-  async skip() {
-    return this.card.node !== null && this.#send("/api/skip", { node: this.card.node });
+  skip() {
+    return this.#answer("/api/skip", { node: this.card.node });
   }
 
-  async unsure() {
-    return this.card.node !== null && this.#send("/api/unsure", { node: this.card.node });
+  unsure() {
+    return this.#answer("/api/unsure", { node: this.card.node });
   }
 
   undo() {

@@ -17,6 +17,7 @@ const MARGIN = 0.25;
 const FLIGHT = 400;
 const REACH = 12;
 const LEGEND = 8;
+const STRETCH = 1.7;
 
 const eased = (share) => 1 - (1 - share) ** 3;
 
@@ -77,9 +78,10 @@ export class GraphMap {
   }
 
   #receive() {
-    const { layout, graph } = this.session;
-    this.view = new View(layout);
-    this.nearest = new Nearest(layout, this.view.bounds);
+    const { graph } = this.session;
+    this.layout = this.#stretched(this.session.layout);
+    this.view = new View(this.layout);
+    this.nearest = new Nearest(this.layout, this.view.bounds);
     const names = `Map of ${count(graph.shown)} nodes${graph.sampled ? `, a sample of ${count(graph.nodes)}` : ""}`;
     byId("overlay").setAttribute("aria-label", names);
     this.colours = null;
@@ -87,9 +89,18 @@ export class GraphMap {
     this.#prepare();
   }
 
+  /** Distances in a layout have no unit: in a wide window it may be wider, so that its nodes have more room. */
+  #stretched(layout) {
+    const { width, height } = this.box.getBoundingClientRect();
+    const { left, right, top, bottom } = new View(layout).bounds;
+    const lacking = (width / Math.max(height, 1)) * ((bottom - top) / Math.max(right - left, 1e-9));
+    const stretch = Math.min(STRETCH, Math.max(1 / STRETCH, lacking));
+    return layout.map((place, at) => (at % 2 ? place : place * stretch));
+  }
+
   /** Everything into the graphics memory; without WebGL the page goes on, with a word in the map's place. */
   #prepare() {
-    const { layout, edges } = this.session;
+    const { layout, session: { edges } } = this;
     try {
       this.drawing ??= new Drawing(this.canvas, edges.length / 2);
     } catch (error) {
@@ -211,8 +222,8 @@ export class GraphMap {
 
   /** Moves just as far as is needed to have a node in sight. */
   #reveal(places) {
-    const { view, session } = this;
-    const [x, y] = session.layout.subarray(2 * places[0], 2 * places[0] + 2);
+    const { view, layout } = this;
+    const [x, y] = layout.subarray(2 * places[0], 2 * places[0] + 2);
     if (view.sees(x, y, Math.min(40, view.height / 5))) return;
     if (calm()) [view.x, view.y] = [x, y];
     else this.flight = { began: performance.now(), from: [view.x, view.y], to: [x, y] };
@@ -242,7 +253,7 @@ export class GraphMap {
       make("b", { text: clip(session.graph.ids[position], 60) }),
       make("span", {}, make("i", { class: "swatch", "--colour": cssColour(index) }), words + how),
     );
-    const [x, y] = this.view.toPage(session.layout[2 * position], session.layout[2 * position + 1]);
+    const [x, y] = this.view.toPage(this.layout[2 * position], this.layout[2 * position + 1]);
     tip.style.setProperty("--x", `${Math.min(Math.max(x, 90), this.view.width - 90)}px`);
     tip.style.setProperty("--y", `${y}px`);
     tip.classList.toggle("below", y < 80);
@@ -270,7 +281,7 @@ export class GraphMap {
     if (this.stale || turned < 1 || (away && !this.slow)) this.#paint(turned);
     else if (away) this.#shift();
     this.overlay.draw(view, ratio, theme, {
-      layout: this.session.layout,
+      layout: this.layout,
       current: this.current ?? null,
       hovered: this.hovered,
       links: this.lit ?? this.links,
