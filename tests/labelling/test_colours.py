@@ -47,7 +47,9 @@ def palette() -> NDArray[np.float64]:
     text = files("lcgnn.labelling").joinpath("static", "colours.js").read_text(encoding="utf-8")
     written = re.search(r"PALETTE = \[(.*)\]", text)
     assert written is not None
-    shown = [[int(name[at : at + 2], 16) / 255 for at in (0, 2, 4)] for name in re.findall(r"#(\w{6})", written[1])]
+    shown = [
+        [int(name[at : at + 2], 16) / 255 for at in (0, 2, 4)] for name in re.findall(r"#(\w{6})", written[1])
+    ]
     colours = np.array(shown)
     return np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
 

@@ -50,9 +50,10 @@ export class Brings {
       return [this.#tally(), make("p", { class: "empty", text: advice || "Once a few labels are given, a curve here shows how many of the other answers to expect right." })];
     }
     const last = curve.at(-1);
+    const before = last.labels === this.session.state.labelled.length ? "" : ` with ${counted(last.labels, "label")}`;
     return [
       make("div", { class: "figure" }, make("p", { class: "big", text: percent(last.expected) }),
-        make("div", {}, make("p", { text: `of all answers expected right (${percent(last.low)} to ${percent(last.high)})` }), this.#tally())),
+        make("div", {}, make("p", { text: `of all answers expected right${before} (${percent(last.low)} to ${percent(last.high)})` }), this.#tally())),
       drawCurve(curve),
       curveTable(curve),
       nextTen ? make("p", { class: "next", text: nextTen }) : null,

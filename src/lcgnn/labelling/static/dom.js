@@ -52,6 +52,6 @@ export const breakable = (text) => String(text).split(/(?<=[_\-./:])/).flatMap((
 const whole = new Intl.NumberFormat("en");
 export const count = (number) => whole.format(number);
 export const counted = (number, noun) => `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
-export const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`;
+export const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)}\u00a0%`;
 
 export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
