@@ -18,7 +18,8 @@ def label(
     graph: options.Graph,
     columns: Any,
     out: Annotated[
-        Path | None, typer.Option(help="The file that labels are appended to. [default: labels.csv beside the tables]")
+        Path | None,
+        typer.Option(help="The file that labels are appended to. [default: labels.csv beside the tables]"),
     ] = None,
     port: Annotated[int, typer.Option(help="Port of the page; 0 for any that is free.")] = 0,
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
@@ -42,30 +43,24 @@ def label(
 
     Example: lcgnn label cora --simulate
     """
-    from lcgnn.cli.display import err, fetching
+    from lcgnn.cli.display import err, fetching, print_notes
     from lcgnn.cli.display import out as console
+    from lcgnn.labelling.opening import open_graph
     from lcgnn.labelling.security import is_loopback
-    from lcgnn.labelling.serving import Address, serve
-
-    password = None
-    if allow_remote and not is_loopback(host):
-        password = _password(password_file)
+    from lcgnn.labelling.serving import Address, check_installed, serve
 
     def told(line: str) -> None:
         console.print(line, soft_wrap=True, markup=False, highlight=False)
 
+    check_installed()
+    password = _password(password_file) if allow_remote and not is_loopback(host) else None
+    address = Address(host, port, allow_remote, password)
+    address.check()
     with fetching(err) as progress:
-        loop = serve(
-            graph,
-            columns,
-            out=out,
-            address=Address(host, port, allow_remote, password),
-            browser=browser,
-            simulate=simulate,
-            progress=progress,
-            told=told,
-        )
-    told(f"\n{loop.labels.nodes.size:,} labels are in {loop.opened.ledger}. Give the command again to go on.")
+        opened = open_graph(graph, columns, out=out, simulate=simulate, progress=progress)
+    print_notes(opened.loaded.notes)
+    loop = serve(opened, address, browser=browser, told=told)
+    told(f"\n{loop.labels.nodes.size:,} labels are in {opened.ledger}. Give the command again to go on.")
 
 
 def _password(file: Path | None) -> str:

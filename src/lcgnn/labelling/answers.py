@@ -47,7 +47,7 @@ class Answers:
     @cached_property
     def labels(self) -> NDArray[np.int64]:
         """(N,) the most probable of these classes."""
-        return self.distribution.argmax(axis=1)
+        return np.asarray(self.distribution.argmax(axis=1))
 
     @cached_property
     def sureness(self) -> NDArray[np.float32]:
@@ -72,7 +72,8 @@ class Answers:
         degree = np.diff(graph.adjacency.indptr)
         around = (graph.adjacency.astype(bool) @ self.sureness + self.sureness) / (degree + 1)
         around[self.job.nodes] = np.inf
-        free, found = np.ones(graph.num_nodes, dtype=bool), []
+        free = np.ones(graph.num_nodes, dtype=bool)
+        found: list[LeastSure] = []
         for node in np.argsort(around, kind="stable"):
             if len(found) == _MOST_REGIONS or not np.isfinite(around[node]):
                 break
@@ -114,4 +115,4 @@ class Answers:
 
 def _neighbours(graph: Graph, node: int) -> NDArray[np.int64]:
     start, end = graph.adjacency.indptr[node : node + 2]
-    return graph.adjacency.indices[start:end].astype(np.int64)
+    return np.asarray(graph.adjacency.indices[start:end], dtype=np.int64)

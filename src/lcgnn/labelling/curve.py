@@ -36,7 +36,9 @@ class Curve:
 
     def add(self, labels: int, expected: Expected, present: int) -> None:
         """Take in what is expected with so many labels; there are ``present`` by now."""
-        point = CurvePoint(labels, *(round(value, 4) for value in (expected.accuracy, expected.low, expected.high)))
+        point = CurvePoint(
+            labels, *(round(value, 4) for value in (expected.accuracy, expected.low, expected.high))
+        )
         others = [known for known in self.points if known.labels != labels and known.labels <= present]
         self.points = tuple(sorted([*others, point], key=lambda known: known.labels))
         # It can be made again; a full disk is told where it matters.
@@ -47,7 +49,9 @@ class Curve:
 def _kept(path: Path) -> list[CurvePoint]:
     try:
         content = read_json(path)
-        return [CurvePoint(int(labels), float(mean), float(low), float(high)) for labels, mean, low, high in content]
+        return [
+            CurvePoint(int(labels), float(mean), float(low), float(high)) for labels, mean, low, high in content
+        ]
     except (OutputError, TypeError, ValueError):
         return []
 
@@ -70,9 +74,9 @@ class Forecast:
 def forecast(curve: Sequence[CurvePoint], more: int = _MORE) -> Forecast | None:
     r"""From a fit of :math:`a - b / \sqrt{n}` with :math:`b \ge 0` to the curve; None where it cannot tell.
 
-    Points count by the width of their intervals. They share most of their labels, so that they are not independent:
-    the interval of the gain is that of as many points as doublings of the labels lie between first and last, plus
-    one.
+    Points count by the width of their intervals. They share most of their labels, so that they are not
+    independent: the interval of the gain is that of as many points as doublings of the labels lie between first
+    and last, plus one.
     """
     if len(curve) < _ENOUGH_POINTS or curve[-1].labels < _ENOUGH_SPREAD * curve[0].labels:
         return None
@@ -99,8 +103,8 @@ def next_ten(curve: Sequence[CurvePoint]) -> str:
         return "It is too early to tell what the next ten labels will bring."
     if found.high - found.low > 0.1:
         return (
-            f"The next ten labels may bring anything up to {_points(found.high)}: the estimates so far lie too far "
-            "apart to say more."
+            f"The next ten labels may bring anything up to {_points(found.high)}: the estimates so far lie too "
+            "far apart to say more."
         )
     return (
         f"The next ten labels should bring about {_points(found.gain)} (between {_number(found.low)} and "

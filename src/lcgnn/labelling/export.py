@@ -78,5 +78,3 @@ def _model(answers: Answers) -> bytes:
         path = Path(folder) / "model.safetensors"
         answers.model.save(path)
         return path.read_bytes()
-
-

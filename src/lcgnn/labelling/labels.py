@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +63,14 @@ class Labels:
     def counts(self) -> NDArray[np.int64]:
         """(C,) labels of each class."""
         return np.bincount(self.labels[self.nodes], minlength=len(self.class_names))
+
+    def is_open(self, node: int) -> bool:
+        """Whether nothing was said of a node yet."""
+        return bool(self.labels[node] < 0) and node not in self._said
+
+    @cached_property
+    def _said(self) -> frozenset[int]:
+        return frozenset((*self.skipped, *self.unsure))
 
     def job(self, number: int) -> Job | None:
         """What there is to learn from; None for fewer than two classes."""

@@ -113,7 +113,7 @@ def _drawn(edges: NDArray[np.int64]) -> NDArray[np.uint32]:
 
 
 def _first_places(graph: Graph, adjacency: csr_array, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The two main directions of features that were averaged over neighbours; of the graph where there are none."""
+    """The two main directions of features averaged over neighbours; of the graph where there are none."""
     count = nodes.size
     degree = np.asarray(adjacency.sum(axis=1)).ravel() + 1
     smooth = diags_array(1 / degree) @ (adjacency + diags_array(np.ones(count)))
@@ -168,5 +168,7 @@ def _fitted(places: NDArray[np.float64]) -> NDArray[np.float32]:
     reach = np.quantile(np.abs(centred), 0.995) or 1.0
     scaled = centred / reach
     length = np.sqrt((scaled**2).sum(axis=1, keepdims=True))
-    drawn_in = np.where(length > 1, scaled / np.maximum(length, 1e-12) * (1 + np.log(np.maximum(length, 1))), scaled)
+    drawn_in = np.where(
+        length > 1, scaled / np.maximum(length, 1e-12) * (1 + np.log(np.maximum(length, 1))), scaled
+    )
     return np.asarray(drawn_in / max(float(np.abs(drawn_in).max()), 1e-12), dtype=np.float32)

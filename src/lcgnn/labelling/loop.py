@@ -8,10 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
-import numpy as np
-
 from lcgnn.assessment.doubt import doubtful_labels
-from lcgnn.assessment.suggestion import Suggester, Suggestion
+from lcgnn.assessment.suggestion import Suggestion
 from lcgnn.errors import ConfigError, DataError, LCGNNError
 from lcgnn.features.table import shown
 from lcgnn.labelling.answers import Answers
@@ -21,20 +19,18 @@ from lcgnn.labelling.ledger import Ledger
 from lcgnn.labelling.messages import DoubtMessage, TrainingMessage
 from lcgnn.labelling.names import check_room, checked_name
 from lcgnn.labelling.opening import Opened
+from lcgnn.labelling.queue import Queue
 from lcgnn.labelling.trainer import Said, Trainer
 from lcgnn.labelling.training import Estimated, Failed, Fitted
-from lcgnn.sources.tables.ledger import Line
+from lcgnn.sources.tables.ledger import GivenLabels, Line
 
 ClassAction = Literal["add", "rename", "merge"]
 
 # A model is trained after so many changes, or when nobody has changed anything for so many seconds.
 _CHANGES, _SECONDS_OF_QUIET = 3, 1.5
-# Suggestions that are kept ready, and how many are left when more are made.
-_READY, _FEW = 12, 4
 # Seconds between two looks at the files.
 _LOOK = 0.5
 _MOST_DOUBTS = 20
-SIMULATED = "simulated labeller"
 
 
 class Loop:
@@ -61,10 +57,7 @@ class Loop:
         self._running = ""
         self._learnt: Labels | None = None
         self._jobs, self._changes, self._changed_at = 0, 0, time.monotonic()
-        self._suggester = Suggester(opened.graph)
-        self._suggesting = threading.Lock()
-        self._ready: list[Suggestion] = []
-        self._current: Suggestion | None = None
+        self._queue = Queue(opened.graph, self._seen)
         self._closed = threading.Event()
         self._trainer = Trainer(opened.graph, self._heard)
 
@@ -72,22 +65,27 @@ class Loop:
         """Begin to train and to look after the files, in the background."""
         threading.Thread(target=self._trainer.start, daemon=True).start()
         self._train()
-        self._fill_soon()
+        self._queue.fill_soon()
         threading.Thread(target=self._look_after, daemon=True).start()
-        if self.opened.truth is not None:
-            threading.Thread(target=self._simulate, daemon=True).start()
 
     def close(self) -> None:
         """End everything that goes on in the background."""
         self._closed.set()
         self._trainer.close()
 
-    def label(self, node: int, label: int, by: str | None = None) -> None:
-        """Give a node the label of a class, by its number."""
+    def label(self, node: int, label: int | str) -> None:
+        """Give a node the label of a class that there is, by its number or its name."""
         with self.lock:
             name = self._class_named(label)
-            self._say(Line(id=self._id(node), label=name, action="label"), by)
-            self._answered(node)
+
+            def made(given: GivenLabels) -> Line:
+                if name not in given:
+                    raise ConfigError(f"There is no class {shown(name)} any more. Look at the classes again.")
+                return Line(id=self._id(node), label=name, action="label")
+
+            self._saved(lambda: self.ledger.append(made))
+            self._changed()
+            self._queue.answered(node)
 
     def label_as(self, node: int, name: str, by: str | None = None) -> None:
         """Give a node the label of a class, which is added if it is new."""
@@ -95,20 +93,20 @@ class Loop:
             if name not in self.ledger.given:
                 check_room(len(self.labels.class_names))
             self._say(Line(id=self._id(node), label=checked_name(name), action="label"), by)
-            self._answered(node)
+            self._queue.answered(node)
 
     def skip(self, node: int) -> None:
         """Do not ask for a node again; a label that it has stays."""
         with self.lock:
             if self.labels.labels[self._number(node)] < 0:
                 self._say(Line(id=self._id(node), action="skip"))
-            self._answered(node)
+            self._queue.answered(node)
 
     def unsure(self, node: int) -> None:
         """Note that nobody can tell; a label that the node has is taken away."""
         with self.lock:
             self._say(Line(id=self._id(node), action="unsure"))
-            self._answered(node)
+            self._queue.answered(node)
 
     def undo(self) -> None:
         """Take back the last thing that was done."""
@@ -117,8 +115,7 @@ class Loop:
             if line is None:
                 raise ConfigError("There is nothing to undo.")
             if line.id in self.opened.numbers:
-                node = self.opened.numbers[line.id]
-                self._current = Suggestion(node, "You took back what you said of it.", 0)
+                self._queue.ask_for(self.opened.numbers[line.id], "You took back what you said of it.")
             self._changed()
 
     def change_classes(self, action: ClassAction, name: object, to: object = None) -> None:
@@ -162,15 +159,13 @@ class Loop:
     def next_suggestion(self) -> Suggestion | None:
         """The node that is asked for, the same one until something is said of it; None where none is left."""
         with self.lock:
-            if self._current is not None and self._is_open(self._current.node):
-                return self._current
-            self._current = self._next_ready()
-            if self._current is None:
-                self._fill()
-                self._current = self._next_ready()
-            if len(self._ready) < _FEW:
-                self._fill_soon()
-            return self._current
+            return self._queue.next()
+
+    @property
+    def unlearnt(self) -> int:
+        """Labels that the model has not learnt from yet, while it is being trained."""
+        learnt = 0 if self.answers is None else self.answers.job.nodes.size
+        return int(self.labels.nodes.size - learnt) if self._running else 0
 
     def following_suggestion(self) -> Suggestion | None:
         """The node that will probably be asked for after this one; None where none is ready."""
@@ -206,6 +201,10 @@ class Loop:
             )
         return tuple(said)
 
+    def _seen(self) -> tuple[Labels, Answers | None]:
+        with self.lock:
+            return self.labels, self.answers
+
     def _say(self, line: Line, by: str | None = None) -> None:
         self._saved(lambda: self.ledger.append(lambda _given: line, by))
         self._changed()
@@ -231,10 +230,6 @@ class Loop:
         if self._changes >= _CHANGES or self.answers is None:
             self._train()
 
-    def _answered(self, node: int) -> None:
-        if self._current is not None and self._current.node == node:
-            self._current = None
-
     def _train(self) -> None:
         with self.lock:
             self._changes = 0
@@ -256,7 +251,7 @@ class Loop:
                 self._assess(said)
             self.revision += 1
         if isinstance(said, Fitted):
-            self._fill_soon()
+            self._queue.fill_soon()
 
     def _take(self, fitted: Fitted) -> None:
         self.failure = ""
@@ -285,36 +280,6 @@ class Loop:
             for doubt in found
         )
 
-    def _is_open(self, node: int) -> bool:
-        labels = self.labels
-        return labels.labels[node] < 0 and node not in labels.skipped and node not in labels.unsure
-
-    def _next_ready(self) -> Suggestion | None:
-        while self._ready:
-            found = self._ready.pop(0)
-            if self._is_open(found.node):
-                return found
-        return None
-
-    def _fill_soon(self) -> None:
-        threading.Thread(target=self._fill, daemon=True).start()
-
-    def _fill(self) -> None:
-        """Have suggestions ready that take the newest model into account."""
-        with self._suggesting:
-            with self.lock:
-                labels, answers = self.labels, self.answers
-            nodes = labels.nodes
-            found = self._suggester.suggest(
-                nodes,
-                _READY,
-                labels=labels.labels[nodes],
-                distribution=None if answers is None else answers.distribution,
-                excluded=np.array([*labels.skipped, *labels.unsure], dtype=np.int64),
-            )
-            with self.lock:
-                self._ready = list(found)
-
     def _look_after(self) -> None:
         """Notice what others append, that the graph's files change, and that it is time to train."""
         while not self._closed.wait(_LOOK):
@@ -330,27 +295,12 @@ class Loop:
                         self._train()
             except LCGNNError as error:
                 with self.lock:
-                    self.not_saved, self.revision = str(error), self.revision + 1
+                    self.revision += self.not_saved != str(error)
+                    self.not_saved = str(error)
 
-    def _simulate(self) -> None:
-        """Answer with the true label a few times a second, while somebody wants it."""
-        assert self.opened.truth is not None
-        labels, names = self.opened.truth
-        while not self._closed.wait(0.25):
-            if not self.simulating:
-                continue
-            found = self.next_suggestion()
-            try:
-                if found is None:
-                    self.simulate(False)
-                elif labels[found.node] < 0:
-                    self.skip(found.node)
-                else:
-                    self.label_as(found.node, names[labels[found.node]], SIMULATED)
-            except LCGNNError:
-                self.simulate(False)
-
-    def _class_named(self, label: int) -> str:
+    def _class_named(self, label: int | str) -> str:
+        if isinstance(label, str):
+            return label
         if not 0 <= label < len(self.labels.class_names):
             raise ConfigError(f"There is no class {label}; there are {len(self.labels.class_names)}.")
         return self.labels.class_names[label]
@@ -362,5 +312,3 @@ class Loop:
         if not 0 <= node < self.opened.graph.num_nodes:
             raise DataError(f"There is no node {node}; the graph has {self.opened.graph.num_nodes:,}.")
         return node
-
-

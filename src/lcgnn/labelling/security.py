@@ -80,13 +80,13 @@ class Guard:
 
     def knows(self, session: str) -> bool:
         """Whether a cookie's value is that of a session."""
-        return any([hmac.compare_digest(session.encode(), known.encode()) for known in self._sessions])
+        return any(hmac.compare_digest(session.encode(), known.encode()) for known in self._sessions)
 
     def _session(self) -> str:
         self._sessions = [*self._sessions, secrets.token_urlsafe(32)][-_MOST_SESSIONS:]
         return self._sessions[-1]
 
-    def refusal(self, method: str, headers: Mapping[str, str]) -> str | None:
+    def refusal(self, method: str, path: str, headers: Mapping[str, str]) -> str | None:
         """Why a request is refused before anybody looks at its cookie; None if it is not.
 
         A page of another site may send requests here, and a name of its own may lead to this machine (DNS
@@ -95,7 +95,8 @@ class Guard:
         host = headers.get("host", "")
         if not self.remote and not self._is_own(host):
             return "This server answers only to its own address."
-        if headers.get("sec-fetch-site", "none") not in ("same-origin", "none") and method != "GET":
+        is_link = method == "GET" and path == "/"
+        if headers.get("sec-fetch-site", "none") not in ("same-origin", "none") and not is_link:
             return "This request comes from another site."
         origin = headers.get("origin")
         if origin is not None and origin not in (f"http://{host}", f"https://{host}"):

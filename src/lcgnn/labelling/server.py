@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from http import HTTPStatus
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import parse_qs
 
 from lcgnn.errors import ConfigError, DataError, LCGNNError, OutputError
@@ -20,9 +20,10 @@ from lcgnn.labelling.security import HEADERS, Guard
 from lcgnn.labelling.view import View
 
 if TYPE_CHECKING:
-    from starlette.applications import Starlette
     from starlette.requests import Request
-    from starlette.responses import Response
+
+Response: TypeAlias = Any
+"""Starlette's, which is there only where the extra is installed."""
 
 PURPOSE = "The page of lcgnn label"
 _LARGEST_BODY = 64 * 1024
@@ -31,8 +32,8 @@ _LOOK, _ALIVE = 0.1, 15.0
 _LOGIN = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><title>lcgnn label</title>'
     '<meta name="viewport" content="width=device-width"><h1>lcgnn label</h1>'
-    '<form method="post" action="/login"><label>Password <input type="password" name="password" autofocus></label> '
-    "<button>Open</button></form></html>"
+    '<form method="post" action="/login"><label>Password <input type="password" name="password" autofocus></label>'
+    " <button>Open</button></form></html>"
 )
 _NO_ENTRY = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><title>lcgnn label</title><h1>lcgnn label</h1>'
@@ -137,7 +138,10 @@ class Pages:
     def _carry_out(self, action: str, content: dict[str, Any]) -> None:
         loop = self.loop
         if action == "label":
-            loop.label(self._node(content.get("node")), _whole(content.get("class"), "class"))
+            label = content.get("class")
+            loop.label(
+                self._node(content.get("node")), label if isinstance(label, str) else _whole(label, "class")
+            )
         elif action == "skip":
             loop.skip(self._node(content.get("node")))
         elif action == "unsure":
@@ -188,20 +192,26 @@ class Pages:
     def _refused(self, status: int, words: str) -> Response:
         return self.responses.Response(to_json(None, error=words), status, media_type="application/json")
 
-    async def guarded(self, request: Request, call_next: Any) -> Response:
-        """Refuse who must not be answered, and give every answer the headers that protect it."""
-        path = request.url.path
-        refusal = self.guard.refusal(request.method, request.headers)
-        open_to_all = path in ("/", "/login")
+    def refused(self, request: Request) -> Response | None:
+        """The answer to a request that must not get any further; None for one that may."""
+        refusal = self.guard.refusal(request.method, request.url.path, request.headers)
         if refusal is not None:
-            answer = self._refused(HTTPStatus.FORBIDDEN, refusal)
-        elif not open_to_all and not self.is_known(request):
-            answer = self._refused(HTTPStatus.UNAUTHORIZED, "Open the link that lcgnn label printed.")
-        else:
-            answer = await call_next(request)
-        for name, value in HEADERS.items():
-            answer.headers[name] = value
-        return answer
+            return self._refused(HTTPStatus.FORBIDDEN, refusal)
+        if request.url.path not in ("/", "/login") and not self.is_known(request):
+            return self._refused(HTTPStatus.UNAUTHORIZED, "Open the link that lcgnn label printed.")
+        return None
+
+    async def not_served(self, request: Request, error: Any) -> Response:
+        """That there is nothing at an address, or not in that way."""
+        del request
+        return self._refused(error.status_code, f"{error.detail}.")
+
+    async def broken(self, request: Request, error: Exception) -> Response:
+        """That something went wrong that nobody thought of."""
+        del request
+        return self._refused(
+            HTTPStatus.INTERNAL_SERVER_ERROR, f"Something went wrong in the server ({type(error).__name__})."
+        )
 
     async def failed(self, request: Request, error: Exception) -> Response:
         """An error that a person can do something about, as one line."""
@@ -209,7 +219,7 @@ class Pages:
         return self._refused(_status(error), str(error))
 
 
-def create_app(loop: Loop, guard: Guard, is_ending: Callable[[], bool] = lambda: False) -> Starlette:
+def create_app(loop: Loop, guard: Guard, is_ending: Callable[[], bool] = lambda: False) -> Any:
     """The server's routes around a loop.
 
     Args:
@@ -218,7 +228,7 @@ def create_app(loop: Loop, guard: Guard, is_ending: Callable[[], bool] = lambda:
         is_ending: Whether the server is about to end.
     """
     applications, routing = need("starlette.applications", PURPOSE), need("starlette.routing", PURPOSE)
-    middleware, base = need("starlette.middleware", PURPOSE), need("starlette.middleware.base", PURPOSE)
+    middleware, exceptions = need("starlette.middleware", PURPOSE), need("starlette.exceptions", PURPOSE)
     pages = Pages(loop, guard, is_ending)
     get, post = ["GET"], ["POST"]
     routes = [
@@ -241,9 +251,39 @@ def create_app(loop: Loop, guard: Guard, is_ending: Callable[[], bool] = lambda:
     ]
     return applications.Starlette(
         routes=routes,
-        middleware=[middleware.Middleware(base.BaseHTTPMiddleware, dispatch=pages.guarded)],
-        exception_handlers={LCGNNError: pages.failed, _TooLarge: pages.failed},
+        middleware=[middleware.Middleware(Guarded, pages=pages)],
+        exception_handlers={
+            LCGNNError: pages.failed,
+            exceptions.HTTPException: pages.not_served,
+            Exception: pages.broken,
+        },
     )
+
+
+class Guarded:
+    """Stands before all routes: refuses who must not be answered, and gives every answer what protects it.
+
+    Args:
+        app: Everything behind it.
+        pages: Who knows who may be answered.
+    """
+
+    def __init__(self, app: Any, pages: Pages) -> None:
+        self.app, self.pages = app, pages
+        self.request = need("starlette.requests", PURPOSE).Request
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            return
+
+        async def protected(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                own = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+                message = {**message, "headers": [*message.get("headers", []), *own]}
+            await send(message)
+
+        refused = self.pages.refused(self.request(scope))
+        await (self.app if refused is None else refused)(scope, receive, protected)
 
 
 class _TooLarge(LCGNNError):

@@ -7,18 +7,16 @@ import socket
 import threading
 import webbrowser
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from lcgnn.errors import ConfigError
 from lcgnn.extras import need
 from lcgnn.labelling.loop import Loop
-from lcgnn.labelling.opening import open_graph
+from lcgnn.labelling.opening import Opened
 from lcgnn.labelling.security import SHORTEST_PASSWORD, Guard, is_loopback
 from lcgnn.labelling.server import PURPOSE, create_app
-from lcgnn.sources.source import Progress
-from lcgnn.sources.tables.columns import Columns
+from lcgnn.labelling.simulation import SimulatedLabeller
 
 # Seconds that answers under way have when the server ends.
 _PATIENCE = 1
@@ -51,8 +49,8 @@ class Address:
             )
         if self.password is None or len(self.password) < SHORTEST_PASSWORD:
             raise ConfigError(
-                f"Where other machines can reach the page it needs a password of {SHORTEST_PASSWORD} characters or "
-                "more: --password-file FILE."
+                f"Where other machines can reach the page it needs a password of {SHORTEST_PASSWORD} characters "
+                "or more: --password-file FILE."
             )
 
     def listening(self) -> socket.socket:
@@ -72,8 +70,8 @@ class Address:
             found.close()
             reason = getattr(error, "strerror", None) or error
             raise ConfigError(
-                f"Port {self.port} of {self.host} cannot be used ({reason}). Choose another with --port, or leave it "
-                "out for any that is free."
+                f"Port {self.port} of {self.host} cannot be used ({reason}). Choose another with --port, or leave "
+                "it out for any that is free."
             ) from error
         return found
 
@@ -88,7 +86,7 @@ class Serving:
 
     def __init__(self, loop: Loop, address: Address) -> None:
         uvicorn = need("uvicorn", PURPOSE)
-        self.loop = loop
+        self.loop, self._labeller = loop, SimulatedLabeller(loop)
         self._socket = address.listening()
         self.host, self.port = address.host, int(self._socket.getsockname()[1])
         self.guard = Guard(self.port, remote=not is_loopback(address.host), password=address.password)
@@ -114,42 +112,40 @@ class Serving:
     def run(self) -> None:
         """Serve until somebody interrupts it."""
         self.loop.start()
+        self._labeller.start()
         try:
-            self._server.run(sockets=[self._socket])
+            # What it does when it is interrupted is done by then.
+            with suppress(KeyboardInterrupt):
+                self._server.run(sockets=[self._socket])
         finally:
             self._socket.close()
+            self._labeller.close()
             self.loop.close()
 
 
+def check_installed() -> None:
+    """Raise ExtraError in one line if the libraries of the page are not there."""
+    need("starlette.applications", PURPOSE)
+    need("uvicorn", PURPOSE)
+
+
 def serve(
-    what: Any,
-    columns: Columns | None = None,
-    *,
-    out: Path | None = None,
+    opened: Opened,
     address: Address | None = None,
+    *,
     browser: bool = True,
-    simulate: bool = False,
-    progress: Progress | None = None,
     told: Callable[[str], None] = print,
 ) -> Loop:
-    """Open a graph's page and serve it until it is interrupted; returns what it came to.
+    """Serve the page of a graph until it is interrupted; returns what it came to.
 
     Args:
-        what: The graph: a folder, an .npz file, a benchmark's name, ...
-        columns: Names of columns that are not to be guessed.
-        out: Where labels go; None for beside the tables.
+        opened: The graph.
         address: Where the page is served.
         browser: Whether to open it.
-        simulate: Whether the graph's labels are hidden, for a simulated labeller to give them.
-        progress: Told what is being read.
         told: Called with each line for the user.
     """
     address = address or Address()
     address.check()
-    need("starlette.applications", PURPOSE)
-    opened = open_graph(what, columns, out=out, simulate=simulate, progress=progress)
-    for note in opened.loaded.notes:
-        told(note)
     loop = Loop(opened, by=_who())
     serving = Serving(loop, address)
     told(f"Labels go to {opened.ledger} ({loop.labels.nodes.size:,} there).")

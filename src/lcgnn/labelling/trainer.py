@@ -82,4 +82,9 @@ class Trainer:
             if said is not None:
                 self._heard(said)
         if not self._closed:
-            self._heard(Failed(0, "The training process ended, perhaps for want of memory. It starts again with the next label."))
+            self._heard(
+                Failed(
+                    0,
+                    "The training process ended, perhaps for want of memory. It starts again with the next label.",
+                )
+            )

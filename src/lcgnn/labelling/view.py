@@ -98,7 +98,10 @@ class View:
             )
 
     def answers(self) -> bytes:
-        """For each drawn node its class as uint16, then (from a multiple of four bytes on) its sureness as float32."""
+        """For each drawn node its class as uint16, then (from a multiple of 4 bytes on) its sureness as float32.
+
+        What is given counts as sure; what nothing is known of has the class `NO_CLASS`.
+        """
         with self.loop.lock:
             labels, answers = self.loop.labels, self.loop.answers
         shown, given = self.layout.nodes, labels.labels[self.layout.nodes]
@@ -161,7 +164,7 @@ class View:
         return answers.explainer.explain(node)
 
     def search(self, text: str) -> tuple[Found, ...]:
-        """Nodes whose id contains a text, in upper or lower case; those that are the text or begin with it first."""
+        """Nodes whose id contains a text, in upper or lower case; those that are or begin with it first."""
         wanted = text.strip().lower()
         if not wanted:
             return ()
@@ -176,7 +179,8 @@ class View:
         if answers is None:
             return [0] * len(labels.class_names)
         found = answers.in_classes(labels.class_names)[labels.labels < 0]
-        return np.bincount(found[found >= 0], minlength=len(labels.class_names)).tolist()
+        counts: list[int] = np.bincount(found[found >= 0], minlength=len(labels.class_names)).tolist()
+        return counts
 
     def _is_still_given(self, node: int, name: str) -> bool:
         labels = self.loop.labels
