@@ -161,18 +161,16 @@ class Loop:
         with self.lock:
             return self._queue.next()
 
+    def following_suggestion(self) -> Suggestion | None:
+        """The node that will probably be asked for after this one; None where none is ready."""
+        with self.lock:
+            return self._queue.following()
+
     @property
     def unlearnt(self) -> int:
         """Labels that the model has not learnt from yet, while it is being trained."""
         learnt = 0 if self.answers is None else self.answers.job.nodes.size
         return int(self.labels.nodes.size - learnt) if self._running else 0
-
-    def following_suggestion(self) -> Suggestion | None:
-        """The node that will probably be asked for after this one; None where none is ready."""
-        with self.lock:
-            current = self.next_suggestion()
-            ready = (found for found in self._ready if current is None or found.node != current.node)
-            return next((found for found in ready if self._is_open(found.node)), None)
 
     @property
     def training(self) -> TrainingMessage:

@@ -4,6 +4,7 @@
 import { get, getBytes, listen, post, ServerError } from "./server.js";
 
 const NO_CLASS = 65535;
+const SURPRISE = 500;
 
 export class Session extends EventTarget {
   graph = null;
@@ -18,6 +19,8 @@ export class Session extends EventTarget {
   /** Changes on their way to the server, one after the other. */
   #sending = Promise.resolve();
   #underway = new Map();
+  /** When a card came that the person did not ask for: a key right after it was meant for the one before. */
+  #surprised = -Infinity;
   /** Node number to class index: as the server says, and what was pressed a moment ago. */
   labels = new Map();
   positions = new Map();
@@ -98,14 +101,16 @@ export class Session extends EventTarget {
     }
   }
 
-  /** What the model makes of the shown node, or the next one where there is none or somebody simulates. */
+  /** What the model makes of the shown node; the next one where there is none, or where somebody else has labelled it. */
   async #renewCard() {
     const { node } = this.card;
-    const follow = this.suggested && (node === null || this.state.simulating);
+    const follow = this.suggested && (node === null || this.state.simulating || this.labels.has(node));
     const card = await get(follow ? "/api/card" : `/api/node/${node}`);
     if (this.busy || this.card.node !== node) return;
-    if (follow && card.node !== node) this.#turn(card, true);
-    else {
+    if (follow && card.node !== node) {
+      this.#surprised = performance.now();
+      this.#turn(card, true);
+    } else {
       this.card = { ...card, reason: this.suggested ? this.card.reason : card.reason };
       this.tell("card", { turned: false });
     }
@@ -160,6 +165,10 @@ export class Session extends EventTarget {
     return answer !== null;
   }
 
+  #isDeaf() {
+    return this.busy || performance.now() - this.#surprised < SURPRISE;
+  }
+
   #setBusy(busy) {
     this.busy = busy;
     this.tell("busy");
@@ -190,7 +199,7 @@ export class Session extends EventTarget {
   async #answer(path, body) {
     const { card, suggested } = this;
     const ahead = this.#ahead;
-    if (card.node === null || this.busy) return false;
+    if (card.node === null || this.#isDeaf()) return false;
     if (!ahead || ahead.node === null) return this.#send(path, body);
     this.#ahead = null;
     if (body.class !== undefined) this.#underway.set(card.node, body.class);
@@ -214,7 +223,7 @@ export class Session extends EventTarget {
 
   async label(index) {
     const { node } = this.card;
-    if (node === null || this.busy || index >= this.state.classes.length) return false;
+    if (node === null || this.#isDeaf() || index >= this.state.classes.length) return false;
     this.labels.set(node, index);
     this.tell("labels");
     return this.#answer("/api/label", { node, class: index });
