@@ -161,6 +161,11 @@ class Loop:
         with self.lock:
             return self._queue.next()
 
+    def following_suggestion(self) -> Suggestion | None:
+        """The node that will probably be asked for after this one; None where none is ready."""
+        with self.lock:
+            return self._queue.following()
+
     @property
     def unlearnt(self) -> int:
         """Labels that the model has not learnt from yet, while it is being trained."""

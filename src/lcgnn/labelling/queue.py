@@ -42,6 +42,13 @@ class Queue:
             self.fill_soon()
         return self._current
 
+    def following(self) -> Suggestion | None:
+        """The node that will probably be asked for after the next one; None where none is ready."""
+        labels, _ = self._seen()
+        current = self.next()
+        ready = (found for found in self._ready if current is None or found.node != current.node)
+        return next((found for found in ready if labels.is_open(found.node)), None)
+
     def ask_for(self, node: int, reason: str) -> None:
         """Ask for a node next, whatever else is ready."""
         self._current = Suggestion(node, reason, 0)

@@ -114,6 +114,10 @@ class Pages:
         del request
         return self._json(to_json(self.view.card()))
 
+    def after(self, request: Request) -> Response:
+        del request
+        return self._json(to_json(self.view.after()))
+
     def node(self, request: Request) -> Response:
         return self._json(to_json(self.view.node(self._node(request.path_params["node"]))))
 
@@ -237,6 +241,7 @@ def create_app(loop: Loop, guard: Guard, is_ending: Callable[[], bool] = lambda:
         routing.Route("/api/state", pages.state, methods=get),
         routing.Route("/api/answers.bin", pages.answers, methods=get),
         routing.Route("/api/card", pages.card, methods=get),
+        routing.Route("/api/after", pages.after, methods=get),
         routing.Route("/api/node/{node}", pages.node, methods=get),
         routing.Route("/api/explain/{node}", pages.explain, methods=get),
         routing.Route("/api/search", pages.search, methods=get),

@@ -120,6 +120,13 @@ class View:
             return Card(None, "Every node has a label, or was skipped.")
         return self.node(suggestion.node, suggestion)
 
+    def after(self) -> Card:
+        """The node that will probably be asked for next, so that the page has it before it is needed."""
+        suggestion = self.loop.following_suggestion()
+        if suggestion is None:
+            return Card(None, "None is ready.")
+        return self.node(suggestion.node, suggestion)
+
     def node(self, node: int, suggestion: Suggestion | None = None) -> Card:
         """Any node as a person sees it."""
         graph = self.opened.graph

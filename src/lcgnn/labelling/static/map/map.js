@@ -1,0 +1,329 @@
+// The map: every shown node where the layout puts it, in its class's colour, paler where the model is less sure.
+
+import { colourOf, cssColour, themeColours } from "../colours.js";
+import { byId, calm, clip, count, make, percent, show } from "../dom.js";
+import { Drawing } from "./drawing.js";
+import { Nearest } from "./nearest.js";
+import { Overlay } from "./overlay.js";
+import { point } from "./pointing.js";
+import { View } from "./view.js";
+
+const RECOLOUR = 450;
+/** A frame that takes longer than this, in milliseconds, is drawn only when the map rests; until then its picture moves. */
+const SLOW = 14;
+const REST = 140;
+/** How far a picture that will be moved reaches beyond the map, as a share of its width and height. */
+const MARGIN = 0.25;
+const FLIGHT = 400;
+const REACH = 12;
+const LEGEND = 8;
+const STRETCH = 1.7;
+
+const eased = (share) => 1 - (1 - share) ** 3;
+
+export class GraphMap {
+  constructor(session) {
+    this.session = session;
+    this.box = byId("map");
+    this.canvas = byId("graph");
+    this.overlay = new Overlay(byId("overlay"));
+    this.view = new View(new Float32Array());
+    this.theme = themeColours();
+    this.hovered = null;
+    this.links = [];
+    this.lit = null;
+    this.turnedAt = -Infinity;
+    this.flight = null;
+    /** Whether drawing takes so long here that only pictures are moved; the view that the picture shows; whether it is out of date. */
+    this.slow = false;
+    this.drawn = null;
+    this.stale = true;
+    this.#listen();
+  }
+
+  #listen() {
+    const { session } = this;
+    session.on("graph", () => this.#receive());
+    session.on("labels", () => this.#mark());
+    session.on("answers", () => this.#recolour());
+    session.on("state", () => this.#legend());
+    session.on("card", ({ turned }) => this.#follow(turned));
+    point(byId("overlay"), () => this.view, {
+      moved: () => this.moved(),
+      hovered: (x, y) => this.#hover(x, y),
+      clicked: (x, y) => this.#click(x, y),
+      fit: () => this.view.fit(),
+    });
+    const zoom = (factor) => () => {
+      this.view.zoomAt(this.view.width / 2, this.view.height / 2, factor);
+      this.moved();
+    };
+    byId("closer").addEventListener("click", zoom(1.5));
+    byId("further").addEventListener("click", zoom(1 / 1.5));
+    byId("all").addEventListener("click", () => {
+      this.view.fit();
+      this.moved();
+    });
+    new ResizeObserver(() => this.#resize()).observe(this.box);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+      this.theme = themeColours();
+      this.#recolour(false);
+      this.#mark();
+    });
+    this.canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
+    this.canvas.addEventListener("webglcontextrestored", () => {
+      this.drawing = null;
+      this.#prepare();
+    });
+  }
+
+  #receive() {
+    const { graph } = this.session;
+    this.layout = this.#stretched(this.session.layout);
+    this.view = new View(this.layout);
+    this.nearest = new Nearest(this.layout, this.view.bounds);
+    const names = `Map of ${count(graph.shown)} nodes${graph.sampled ? `, a sample of ${count(graph.nodes)}` : ""}`;
+    byId("overlay").setAttribute("aria-label", names);
+    this.colours = null;
+    this.#resize(true);
+    this.#prepare();
+  }
+
+  /** Distances in a layout have no unit: in a wide window it may be wider, so that its nodes have more room. */
+  #stretched(layout) {
+    const { width, height } = this.box.getBoundingClientRect();
+    const { left, right, top, bottom } = new View(layout).bounds;
+    const lacking = (width / Math.max(height, 1)) * ((bottom - top) / Math.max(right - left, 1e-9));
+    const stretch = Math.min(STRETCH, Math.max(1 / STRETCH, lacking));
+    return layout.map((place, at) => (at % 2 ? place : place * stretch));
+  }
+
+  /** Everything into the graphics memory; without WebGL the page goes on, with a word in the map's place. */
+  #prepare() {
+    const { layout, session: { edges } } = this;
+    try {
+      this.drawing ??= new Drawing(this.canvas, edges.length / 2);
+    } catch (error) {
+      this.drawing = null;
+      byId("nomap").textContent = `${error.message} The map cannot be drawn; labelling works all the same.`;
+      show(byId("nomap"), true);
+      return;
+    }
+    this.drawing.setGraph(layout, edges);
+    if (this.session.state) {
+      this.#recolour(false);
+      this.#mark();
+    }
+    this.#judge();
+  }
+
+  /** Draws once and waits for it: a graphics processor takes a millisecond or two, a processor without one a hundred. */
+  async #judge() {
+    const slow = (await this.drawing.timed(() => this.#paint(1))) > SLOW;
+    if (slow === this.slow) return;
+    this.slow = slow;
+    this.#resize();
+  }
+
+  #resize(fit = false) {
+    const { width, height } = this.box.getBoundingClientRect();
+    this.ratio = Math.min(window.devicePixelRatio || 1, 2);
+    const margin = this.slow ? MARGIN : 0;
+    for (const [canvas, beyond] of [[this.canvas, margin], [this.overlay.canvas, 0]]) {
+      canvas.width = Math.round(width * this.ratio * (1 + 2 * beyond));
+      canvas.height = Math.round(height * this.ratio * (1 + 2 * beyond));
+    }
+    this.canvas.style.setProperty("--beyond", `${-100 * margin}%`);
+    this.stale = true;
+    this.view.resize(width, height, Math.min(byId("legend").offsetHeight, height / 4));
+    if (fit) this.view.fit();
+    // A canvas of another size is empty until it is drawn upon; a frame later would be a flash.
+    this.#frame(performance.now());
+  }
+
+  /** Red, green and blue of every shown node, three bytes each. */
+  #shades() {
+    const { session, theme } = this;
+    const { classes, sureness } = session.answers;
+    const shades = new Uint8Array(3 * session.graph.shown);
+    const known = session.state ? session.state.classes.length : 0;
+    for (let at = 0; at < session.graph.shown; at += 1) {
+      const said = classes[at] < known ? colourOf(classes[at]) : null;
+      const share = said ? 0.16 + 0.84 * sureness[at] : 0;
+      for (let channel = 0; channel < 3; channel += 1) {
+        shades[3 * at + channel] = theme.faint[channel] + (said ? share * (said[channel] - theme.faint[channel]) : 0);
+      }
+    }
+    return shades;
+  }
+
+  #recolour(slowly = true) {
+    if (!this.session.graph) return;
+    const shades = this.#shades();
+    const before = slowly && this.colours && !this.slow && !calm() ? this.colours : shades;
+    this.colours = shades;
+    this.turnedAt = before === shades ? -Infinity : performance.now();
+    this.drawing?.setColours(before, shades);
+    this.stale = true;
+    this.moved();
+  }
+
+  #mark() {
+    const { session } = this;
+    const marked = [...session.labels].filter(([node]) => session.positions.has(node));
+    const colours = new Uint8Array(marked.flatMap(([, index]) => colourOf(index)));
+    this.drawing?.setMarked(marked.map(([node]) => session.positions.get(node)), colours);
+    this.stale = true;
+    this.moved();
+  }
+
+  #legend() {
+    const { classes } = this.session.state;
+    const entry = (index) => make("li", {}, make("i", { class: "swatch", "--colour": cssColour(index) }), clip(classes[index].name, 28));
+    const shown = classes.slice(0, LEGEND).map((_, index) => entry(index));
+    const more = classes.length > LEGEND ? [make("li", { text: `and ${count(classes.length - LEGEND)} more` })] : [];
+    const { graph } = this.session;
+    const sample = graph.sampled ? [make("li", { class: "sample", text: `A sample: ${count(graph.shown)} of ${count(graph.nodes)} nodes` })] : [];
+    byId("legend").replaceChildren(
+      ...sample, ...shown, ...more,
+      make("li", {}, make("i", { class: "paler" }), "paler: less sure"),
+      make("li", {}, make("i", { class: "ringed" }), "ringed: labelled"),
+    );
+    if (this.view.lower !== byId("legend").offsetHeight) this.#resize();
+  }
+
+  /** The card's node is pointed at, with lines to its neighbours. */
+  #follow(turned) {
+    const { card, positions } = this.session;
+    if (turned) this.unlight();
+    const at = (node) => positions.get(node);
+    this.current = card.node === null ? null : at(card.node) ?? null;
+    const near = (card.neighbours ?? []).map(({ node }) => ({ position: at(node), kind: "neighbour", weight: 0, lit: false }));
+    this.links = near.filter(({ position }) => position !== undefined);
+    if (turned && this.current !== null) this.#reveal([this.current]);
+    this.moved();
+  }
+
+  /** Lights what an explanation names: `links` of {node, kind, weight 0..1}. */
+  light(links) {
+    const { positions } = this.session;
+    this.lit = links
+      .filter(({ node }) => positions.has(node))
+      .map(({ node, kind, weight }) => ({ position: positions.get(node), kind, weight, lit: true }));
+    this.stale = true;
+    this.moved();
+  }
+
+  unlight() {
+    this.stale ||= this.lit !== null;
+    this.lit = null;
+    this.moved();
+  }
+
+  /** Moves just as far as is needed to have a node in sight. */
+  #reveal(places) {
+    const { view, layout } = this;
+    const [x, y] = layout.subarray(2 * places[0], 2 * places[0] + 2);
+    if (view.sees(x, y, Math.min(40, view.height / 5))) return;
+    if (calm()) [view.x, view.y] = [x, y];
+    else this.flight = { began: performance.now(), from: [view.x, view.y], to: [x, y] };
+    this.moved();
+  }
+
+  #hover(x, y) {
+    const found = x === null || !this.nearest ? null : this.nearest.find(...this.view.toLayout(x, y), REACH / this.view.scale);
+    if (found === this.hovered) return;
+    this.hovered = found;
+    this.overlay.canvas.classList.toggle("over", found !== null);
+    this.#tip(found);
+    this.moved();
+  }
+
+  #tip(position) {
+    const tip = byId("tip");
+    show(tip, position !== null);
+    if (position === null) return;
+    const { session } = this;
+    const index = session.classAt(position);
+    const given = session.labels.has(session.graph.numbers[position]);
+    const sure = session.answers.sureness[position];
+    const words = index === null ? "no class yet" : clip(session.className(index), 40);
+    const how = given ? ", labelled" : index === null ? "" : `, ${percent(sure)} sure`;
+    tip.replaceChildren(
+      make("b", { text: clip(session.graph.ids[position], 60) }),
+      make("span", {}, make("i", { class: "swatch", "--colour": cssColour(index) }), words + how),
+    );
+    const [x, y] = this.view.toPage(this.layout[2 * position], this.layout[2 * position + 1]);
+    tip.style.setProperty("--x", `${Math.min(Math.max(x, 90), this.view.width - 90)}px`);
+    tip.style.setProperty("--y", `${y}px`);
+    tip.classList.toggle("below", y < 80);
+  }
+
+  #click(x, y) {
+    const found = this.nearest?.find(...this.view.toLayout(x, y), REACH / this.view.scale) ?? null;
+    if (found !== null) this.session.open(this.session.graph.numbers[found]);
+    else this.overlay.canvas.focus({ focusVisible: false });
+  }
+
+  /** Asks for one frame, however often it is called. */
+  moved() {
+    if (this.hovered !== null) this.#tip(this.hovered);
+    this.asked ??= requestAnimationFrame((now) => this.#frame(now));
+  }
+
+  #frame(now) {
+    this.asked = undefined;
+    if (!this.session.graph || !this.drawing || this.drawing.gl.isContextLost()) return;
+    const flying = this.#fly(now);
+    const turned = Math.min(1, Math.max(0, (now - this.turnedAt) / RECOLOUR));
+    const { view, theme, ratio, drawn } = this;
+    const away = !drawn || drawn.x !== view.x || drawn.y !== view.y || drawn.scale !== view.scale;
+    if (this.stale || turned < 1 || (away && !this.slow)) this.#paint(turned);
+    else if (away) this.#shift();
+    this.overlay.draw(view, ratio, theme, {
+      layout: this.layout,
+      current: this.current ?? null,
+      hovered: this.hovered,
+      links: this.lit ?? this.links,
+      colour: (position) => {
+        const index = this.session.classAt(position);
+        return index === null ? theme.faint : colourOf(index);
+      },
+    });
+    if (flying || turned < 1) this.moved();
+  }
+
+  #paint(turned) {
+    const { view, theme, ratio } = this;
+    const beyond = this.slow ? 1 + 2 * MARGIN : 1;
+    const room = Math.sqrt((view.width * view.height) / Math.max(this.session.graph.shown, 1));
+    const nodeSize = Math.min(22, Math.max(3, 0.42 * room) * Math.sqrt(view.zoom));
+    const { x, y, scale, zoom } = view;
+    const seen = { x, y, scale, zoom, width: view.width * beyond, height: view.height * beyond };
+    this.drawing.draw(seen, { theme, turned, dimmed: this.lit ? 1 : 0, nodeSize, ratio });
+    this.drawn = seen;
+    this.stale = false;
+    this.canvas.style.removeProperty("transform");
+  }
+
+  /** Moves the picture that is there, and draws it anew once the map rests. */
+  #shift() {
+    const { view, drawn } = this;
+    const [dx, dy] = [(drawn.x - view.x) * view.scale, (drawn.y - view.y) * view.scale];
+    this.canvas.style.setProperty("transform", `translate(${dx}px, ${dy}px) scale(${view.scale / drawn.scale})`);
+    clearTimeout(this.resting);
+    this.resting = setTimeout(() => {
+      this.stale = true;
+      this.moved();
+    }, REST);
+  }
+
+  #fly(now) {
+    if (!this.flight) return false;
+    const { began, from, to } = this.flight;
+    const share = Math.min(1, (now - began) / FLIGHT);
+    for (const [at, axis] of ["x", "y"].entries()) this.view[axis] = from[at] + eased(share) * (to[at] - from[at]);
+    if (share === 1) this.flight = null;
+    return share < 1;
+  }
+}
