@@ -1,6 +1,7 @@
 """The loop without a server: what is asked, what is learnt, and what is told of it."""
 
 import dataclasses
+import sys
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from lcgnn.labelling.opening import open_graph
 from lcgnn.labelling.serving import Address
 from lcgnn.labelling.training import Estimated, Failed, Fitted, Job, Worker
 from lcgnn.labelling.view import NO_CLASS, View
+from lcgnn.sources.choice import source_of
 from lcgnn.sources.tables.ledger import HEADER, Line, find_ledger
 
 
@@ -27,7 +29,7 @@ from lcgnn.sources.tables.ledger import HEADER, Line, find_ledger
 def loop(unlabelled):
     """A loop that trains nothing, because it is not started."""
     made = Loop(open_graph(str(unlabelled)), by="test")
-    made._trainer.train = lambda job: None
+    made._trainer.train = lambda _: None
     return made
 
 
@@ -76,7 +78,7 @@ def test_labels_of_the_tables_are_there_and_follow_their_class(unlabelled):
     nodes.write_text("\n".join([f"{lines[0]},label", *rows]) + "\n", encoding="utf-8")
     content = nodes.read_bytes()
     loop = Loop(open_graph(str(unlabelled)))
-    loop._trainer.train = lambda job: None
+    loop._trainer.train = lambda _: None
     assert set(loop.labels.class_names) == set(COLOURS)
     assert loop.labels.nodes.tolist() == list(range(9))
     loop.change_classes("rename", "red", "crimson")
@@ -129,25 +131,23 @@ def test_a_user_s_own_labels_are_left_alone(unlabelled):
 def test_edges_alone_can_be_labelled(unlabelled):
     (unlabelled / "nodes.csv").unlink()
     loop = Loop(open_graph(str(unlabelled)))
-    loop._trainer.train = lambda job: None
+    loop._trainer.train = lambda _: None
     loop.label_as(0, "red")
     loop.label_as(1, "green")
-    loaded = loop.opened.source.__class__(str(unlabelled)).load()
+    loaded = source_of(str(unlabelled)).load()
     assert loaded.graph.num_nodes == loop.opened.graph.num_nodes
     assert sorted(loaded.graph.class_names) == ["green", "red"]
     assert {str(name) for name in loaded.graph.node_names[loaded.graph.labelled]} == set(loop.opened.ids[:2])
 
 
 def test_ids_over_several_lines_are_told_apart_or_refused(tmp_path):
-    (tmp_path / "nodes.csv").write_text('id,x\n"a\nb",1\n"c",2\n', encoding="utf-8")
-    (tmp_path / "edges.csv").write_text('source,target\n"c","c2"\n', encoding="utf-8")
     (tmp_path / "edges.csv").write_text("source,target\nc,d\n", encoding="utf-8")
     (tmp_path / "nodes.csv").write_text('id,x\n"a\nb",1\nc,2\nd,3\n', encoding="utf-8")
     loop = Loop(open_graph(str(tmp_path)))
-    loop._trainer.train = lambda job: None
+    loop._trainer.train = lambda _: None
     loop.label_as(0, "red")
     loop.label_as(1, "green")
-    loaded = open_graph.__globals__["source_of"](str(tmp_path)).load()
+    loaded = source_of(str(tmp_path)).load()
     assert loaded.graph.labels.tolist() == [1, 0, -1]
     (tmp_path / "nodes.csv").write_text('id,x\n"a\nb",1\n"a b",2\nc,2\nd,3\n', encoding="utf-8")
     with pytest.raises(DataError, match="line breaks"):
@@ -167,10 +167,11 @@ def test_fits_and_folds_take_turns_and_an_estimate_comes_however_fast_labels_are
     assert estimated.job.number == 1
     assert sorted(estimated.nodes) == list(range(1, 13))
     assert estimated.assessment.overall.labels == 12
+    last = None
     while not worker.is_idle:
-        last = worker.step()
+        last = worker.step() or last
     assert isinstance(last, Estimated)
-    assert last.job.number == next(item for item in reversed(said) if isinstance(item, Fitted)).job.number or True
+    assert last.job.number == 15
 
 
 def test_the_same_labels_give_the_same_answers(unlabelled):
@@ -229,13 +230,13 @@ def test_a_forecast_continues_a_curve_of_its_own_form():
 
 
 def test_too_few_points_tell_nothing_and_say_so():
-    assert forecast(curve_of(10, 11, 12, 13, expected=lambda n: 0.5)) is None
-    assert "too early" in next_ten(curve_of(10, 20, expected=lambda n: 0.5))
+    assert forecast(curve_of(10, 11, 12, 13, expected=lambda _: 0.5)) is None
+    assert "too early" in next_ten(curve_of(10, 20, expected=lambda _: 0.5))
     assert "hold out" in next_ten([])
 
 
 def test_labels_that_no_longer_pay_are_told_in_a_plain_word():
-    flat = curve_of(50, 100, 200, 400, expected=lambda n: 0.8, width=0.01)
+    flat = curve_of(50, 100, 200, 400, expected=lambda _: 0.8, width=0.01)
     assert "no longer pay" in advice(flat, 400, 3, 3)
     steep = curve_of(5, 10, 20, 30, expected=lambda n: 0.9 - n**-0.5, width=0.01)
     assert "still pay" in advice(steep, 30, 3, 3)
@@ -287,12 +288,12 @@ def test_a_port_that_is_taken_is_told_in_a_line():
         port = taken.getsockname()[1]
         with pytest.raises(ConfigError, match=f"Port {port} of 127.0.0.1 cannot be used"):
             Address(port=port).listening()
-    with pytest.raises(ConfigError, match="cannot be used|no address"):
+    with pytest.raises(ConfigError, match="no port 70000"):
         Address(port=70_000).listening()
 
 
 def test_a_missing_library_is_told_in_a_line(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "uvicorn", None)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
     with pytest.raises(ExtraError, match=r"pip install 'lcgnn\[label\]'"):
         need("uvicorn", "The page of lcgnn label")
 

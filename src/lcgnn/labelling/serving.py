@@ -55,6 +55,8 @@ class Address:
 
     def listening(self) -> socket.socket:
         """A socket that listens there; ConfigError if the port is taken or the address is not this machine's."""
+        if not 0 <= self.port < 2**16:
+            raise ConfigError(f"There is no port {self.port}; they go up to 65535, and 0 is any that is free.")
         try:
             family, kind, protocol, _, place = socket.getaddrinfo(
                 self.host, self.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
