@@ -5,7 +5,21 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks import collapse, doubt, epoch, fits, layer, ranks, scale, strong, tables, text, training, trust
+from benchmarks import (
+    collapse,
+    doubt,
+    epoch,
+    fits,
+    label,
+    layer,
+    ranks,
+    scale,
+    strong,
+    tables,
+    text,
+    training,
+    trust,
+)
 
 
 def main() -> None:
@@ -23,6 +37,7 @@ def main() -> None:
             "doubt",
             "training",
             "fits",
+            "label",
             "tables",
             "text",
             "trust",
@@ -68,6 +83,8 @@ def main() -> None:
         training.main(options.out)
     if options.what in ("all", "fits"):
         fits.main(options.out)
+    if options.what in ("all", "label"):
+        label.main(options.out)
     if options.what in ("all", "tables"):
         tables.main(options.out)
     if options.what in ("all", "text"):
