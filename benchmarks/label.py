@@ -153,15 +153,15 @@ def table(content: dict[str, Any]) -> str:
             "# The page of lcgnn label",
             "",
             "Printed by `python -m benchmarks label`. Cora, all labels hidden; a simulated labeller answers what "
-            f"is suggested, {BATCH} nodes between two trainings (LC-GCN). Expected: what the page says, in percent, "
-            "with its 95 % interval, from five folds of the labels given so far. True: on all other nodes.",
+            f"is suggested, {BATCH} nodes between two trainings (LC-GCN). Expected: what the page says, in "
+            "percent, with its 95 % interval, from five folds of the labels given so far. True: on all other nodes.",
             "",
             "| labels | expected | true | seconds to train |",
             "|---:|---:|---:|---:|",
             *rows,
             "",
-            f"From a label to the next card, without the browser, while training goes on: {cards['median']:.0f} ms "
-            f"in the median of {cards['cards']}, {cards['most']:.0f} ms at most. The map of {drawn['nodes']:,} "
+            f"From a label to the next card, without the browser, while training goes on: {cards['median']:.0f} "
+            f"ms in the median of {cards['cards']}, {cards['most']:.0f} ms at most. The map of {drawn['nodes']:,} "
             f"nodes and {drawn['edges']:,} edges: {drawn['seconds']:.1f} seconds, once.",
             "",
             f"On {in_words(content['machine'])}.",
