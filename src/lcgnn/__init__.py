@@ -12,8 +12,11 @@ if TYPE_CHECKING:
     from lcgnn.methods import create
     from lcgnn.networks.label_consistency import LabelConsistency
     from lcgnn.runs.compare import compare
+    from lcgnn.runs.doubt import doubt
+    from lcgnn.runs.explain import explain
     from lcgnn.runs.model import TrainedModel
     from lcgnn.runs.predict import predict
+    from lcgnn.runs.suggest import suggest
     from lcgnn.runs.train import train
     from lcgnn.sources.benchmarks import load
     from lcgnn.sources.choice import source_of
@@ -33,6 +36,8 @@ __all__ = [
     "TrainedModel",
     "compare",
     "create",
+    "doubt",
+    "explain",
     "from_arrays",
     "from_frames",
     "from_networkx",
@@ -40,6 +45,7 @@ __all__ = [
     "load",
     "predict",
     "source_of",
+    "suggest",
     "train",
 ]
 
@@ -53,6 +59,8 @@ _PLACES = {
     "TrainedModel": "lcgnn.runs.model",
     "compare": "lcgnn.runs.compare",
     "create": "lcgnn.methods",
+    "doubt": "lcgnn.runs.doubt",
+    "explain": "lcgnn.runs.explain",
     "from_arrays": "lcgnn.sources.in_memory",
     "from_frames": "lcgnn.sources.frames",
     "from_networkx": "lcgnn.sources.networkx",
@@ -60,6 +68,7 @@ _PLACES = {
     "load": "lcgnn.sources.benchmarks",
     "predict": "lcgnn.runs.predict",
     "source_of": "lcgnn.sources.choice",
+    "suggest": "lcgnn.runs.suggest",
     "train": "lcgnn.runs.train",
 }
 

@@ -31,6 +31,7 @@ SMALL = ["--nodes", "300", "--edges", "1200", "--features", "4", "--classes", "3
 INVOCATIONS: dict[str, tuple[list[str], str | None]] = {
     "init": (["init", "{}/graph"], "graph/nodes.csv"),
     "inspect": (["inspect", "{}/graph"], None),
+    "suggest": (["suggest", "{}/graph", "--no-model", "--out", "{}/next.csv"], "next.csv"),
     "compare": (
         ["compare", "{}/graph", "--methods", "mlp,lp", "--folds", "2", "--set", "base_epochs=5", "--out", "{}/c"],
         "c/folds/mlp/fold-2.json",

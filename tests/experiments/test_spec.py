@@ -69,6 +69,22 @@ def test_a_column_may_draw_so_many_labels_in_all_and_no_others(tmp_path: Path) -
     assert experiment.columns[0].title == "Cora, 35 labels in all"
 
 
+def test_rows_may_be_strategies_that_suggest_the_labels(tmp_path: Path) -> None:
+    content = GOOD.replace("labels_per_class = 5", 'labels_per_class = 5\nsplit = "suggested"\ndraws = 3')
+    for name, strategy in (("base", "random"), ("LC", "spread")):
+        content = content.replace(f'name = "{name}"', f'name = "{name}"\nstrategy = "{strategy}"')
+    (tmp_path / "mine.toml").write_text(content)
+    experiment = load_experiment(str(tmp_path / "mine.toml"))
+    runs = [experiment.runs(row, experiment.columns[0], 4) for row in experiment.rows]
+    assert [run.split for run in runs[1]] == [
+        SplitSpec("suggested", 5, draw, strategy="spread") for draw in (0, 1, 2, 0)
+    ]
+    assert {run.split.strategy for run in runs[0]} == {"random"}
+    keys = [experiment.configuration_keys(row, experiment.columns[0]) for row in experiment.rows]
+    assert not set(keys[0]) & set(keys[1])
+    assert experiment.columns[0].title == "Cora, 5 labels a class's worth"
+
+
 def test_a_split_without_what_was_added_later_is_written_as_it_always_was() -> None:
     assert SplitSpec("random", 5, 3).to_json() == {"kind": "random", "labels_per_class": 5, "seed": 3}
     assert SplitSpec().to_json() == {"kind": "public", "labels_per_class": None, "seed": 0}
@@ -125,6 +141,9 @@ def test_a_file_of_ones_own_is_an_experiment(tmp_path: Path) -> None:
         ("labels_per_class = 5", "labels = 35", "say split 'random' or 'handful'"),
         ("labels_per_class = 5", 'labels_per_class = 5\nlabels = 35\nsplit = "random"', "Leave one of them out"),
         ("labels_per_class = 5", 'split = "fair"', "There is no split 'fair'"),
+        ("labels_per_class = 5", 'split = "suggested"', "name both"),
+        ('name = "LC"', 'name = "LC"\nstrategy = "spread"', "no column's labels are suggested"),
+        ("labels_per_class = 5", 'split = "suggested"\nlabels = 5\nlabels_per_class = 1', "Leave one of them out"),
     ],
 )
 def test_a_mistake_in_a_file_is_named(old: str, new: str, message: str, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 r"""Edges that look wrong: between nodes that are seldom joined, as far as classes, features and neighbours tell.
 
-How much likelier a pair of nodes is to be an edge than a pair at random is estimated from the graph itself, by three
-things that are told apart by their reasons:
+How much likelier a pair of nodes is to be an edge than a pair at random is estimated from the graph itself, by
+three things that are told apart by their reasons:
 
 - the classes: with Z the label distributions and :math:`d` the degrees, edges join classes a and b
   :math:`B_{ab} = (Z^\top A Z)_{ab}\, m / (Z^\top d)_a (Z^\top d)_b` times as often as by chance (m the sum of all
@@ -9,8 +9,8 @@ things that are told apart by their reasons:
 - the features: how often edges have this cosine, beside how often pairs at random have it;
 - the neighbours: the same with whether the two have a neighbour in common.
 
-The sum of their logarithms ranks the edges. One is doubted if the classes say that it is less likely than by chance
-and the others do not say the opposite.
+The sum of their logarithms ranks the edges. One is doubted if the classes say that it is less likely than by
+chance, and so do the others together.
 """
 
 from __future__ import annotations

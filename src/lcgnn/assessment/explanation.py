@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
+
+ChangeKind: TypeAlias = Literal["edge", "feature", "label"]
 
 
 @dataclass(frozen=True)
@@ -97,14 +99,16 @@ class Change:
         label: The answer after it.
         probability: Of that answer.
         flips: Whether that is another answer than before.
+        of_answer: The probability that the answer before has after it.
         nodes: The other nodes that it is about.
     """
 
-    kind: Literal["edge", "feature", "label"]
+    kind: ChangeKind
     what: str
     label: str
     probability: float
     flips: bool
+    of_answer: float
     nodes: tuple[int, ...] = ()
 
 
@@ -150,7 +154,8 @@ class Explanation:
 
     def to_json(self) -> dict[str, Any]:
         """As plain data."""
-        return _plain(dataclasses.asdict(self))
+        content = dataclasses.asdict(self)
+        return {name: _plain(value) for name, value in content.items()}
 
 
 def _plain(value: Any) -> Any:

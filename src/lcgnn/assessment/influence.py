@@ -1,19 +1,21 @@
 r"""What every given label does for a node's answer: how much its log-odds would fall if the label were taken away.
 
-Training again without a label, for every label, is what is meant; what is computed is that for the network linearised
-at its trained parameters :math:`\theta`. With J the Jacobian of the labelled nodes' logits, a change d of the
+Training again without a label, for every label, is what is meant; what is computed is that for the network
+linearised at its trained parameters. With J the Jacobian of the labelled nodes' logits, a change d of the
 parameters gives them :math:`z + J d`, and without label j it is the minimiser of
 
 .. math:: \frac{1}{L-1} \sum_{k \neq j} \mathrm{CE}(z_k + J_k d, y_k) + \frac{\lambda}{2} |d|^2 + r \cdot d
 
 where r makes d = 0 the minimiser with all labels: training ended there, whatever else it was trained for. As
-:math:`d = J^\top \beta`, only the kernel :math:`K = J J^\top` of the labelled rows is needed, first derivatives of any
-network, and Newton's method on (L C) numbers. With many labels one step of it has to do, for all of them at once.
+:math:`d = J^\top \beta`, only the kernel :math:`K = J J^\top` of the labelled rows is needed, first derivatives of
+any network, and Newton's method on (L C) numbers. With many labels one step of it has to do, for all of them at
+once.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -43,8 +45,8 @@ class Influence:
 
     Args:
         nodes: (M,) the labelled nodes that were looked at.
-        removed: (M,) by how much the log-odds of the answer fall if the node's label is taken away: positive for one
-            that speaks for the answer.
+        removed: (M,) by how much the log-odds of the answer fall if the node's label is taken away: positive for
+            one that speaks for the answer.
         complete: Whether these are all labelled nodes, and not only those that are nearest.
     """
 
@@ -83,12 +85,16 @@ class LabelKernel:
 
     def removed(self, node: int, label: int) -> NDArray[np.float64]:
         """(M,) by how much the log-odds of a node's class fall without each of the labels."""
-        by_rows = self.jacobian.double() @ self._of_answer(node, label).double()
-        kernel = self.jacobian.double() @ self.jacobian.double().T
-        logits = self.logits.detach()[torch.from_numpy(self.nodes)].double()
+        by_rows = (self.jacobian @ self._of_answer(node, label)).double()
+        return np.asarray(-(self._changes @ by_rows).numpy())
+
+    @cached_property
+    def _changes(self) -> Tensor:
+        """(M, M C) beta without each of the labels, which is the same for whatever is asked."""
+        kernel = (self.jacobian @ self.jacobian.T).double()
+        logits = self.logits.detach().cpu()[torch.from_numpy(self.nodes)].double()
         problem = _Problem(kernel, logits, torch.from_numpy(self.labels), self._decay())
-        changes = problem.to_the_end() if kernel.shape[0] <= _FEW_ROWS else problem.in_one_step()
-        return np.asarray(-(changes @ by_rows).numpy())
+        return problem.to_the_end() if kernel.shape[0] <= _FEW_ROWS else problem.in_one_step()
 
     def _of_answer(self, node: int, label: int) -> Tensor:
         """(P,) the gradient of the log-odds of a node's class by the parameters."""
@@ -147,7 +153,8 @@ class _Problem:
         slopes = before[None] * (count / max(count - 1, 1) - 1) * torch.ones(count, 1, 1, dtype=torch.float64)
         every = torch.arange(count)
         slopes[every, every] = -before
-        return torch.linalg.solve(self._curvature(self.logits, share), -slopes.view(count, -1).T).T
+        changes: Tensor = torch.linalg.solve(self._curvature(self.logits, share), -slopes.view(count, -1).T)
+        return changes.T
 
     def _residual(self, logits: Tensor, share: Tensor) -> Tensor:
         """(M C,) the gradient of the loss by the labelled rows' logits."""
@@ -162,24 +169,37 @@ class _Problem:
         return product + self.decay * torch.eye(self.kernel.shape[0], dtype=torch.float64)
 
 
-def influence_of_labels(
-    networks: tuple[FittedNetwork, ...], graph: Graph, train: NDArray[np.int64], node: int, label: int
-) -> Influence | None:
-    """What the training labels do for a node's class, the mean over several networks; None if it costs too much.
+@dataclass(frozen=True, eq=False)
+class LabelInfluences:
+    """What the training labels of a graph do for any node's answer, by the mean over several networks.
 
     Args:
         networks: That were fitted to the labels.
         graph: The graph.
         train: (L,) the nodes whose labels they were trained on.
-        node: Whose answer.
-        label: The class that is asked about.
     """
-    most = _most_labels(networks, graph)
-    if most < 2:
-        return None
-    chosen = train if train.size <= most else np.sort(_nearest(graph, train, node, most))
-    found = [LabelKernel.of(fitted, chosen, graph.labels[chosen]).removed(node, label) for fitted in networks]
-    return Influence(chosen, np.mean(found, axis=0), complete=chosen.size == train.size)
+
+    networks: tuple[FittedNetwork, ...]
+    graph: Graph
+    train: NDArray[np.int64]
+
+    def on(self, node: int, label: int) -> Influence | None:
+        """On a node's class: of all labels, or of those that can be weighed in a few seconds; None if none can."""
+        most = _most_labels(self.networks, self.graph)
+        if most < 2:
+            return None
+        complete = self.train.size <= most
+        near = self.train if complete else nearest_labels(self.graph, self.train, node, most)
+        kernels = self._kernels if complete else self._kernels_of(near)
+        removed = np.mean([kernel.removed(node, label) for kernel in kernels], axis=0)
+        return Influence(near, removed, complete)
+
+    @cached_property
+    def _kernels(self) -> tuple[LabelKernel, ...]:
+        return self._kernels_of(self.train)
+
+    def _kernels_of(self, nodes: NDArray[np.int64]) -> tuple[LabelKernel, ...]:
+        return tuple(LabelKernel.of(fitted, nodes, self.graph.labels[nodes]) for fitted in self.networks)
 
 
 def _most_labels(networks: tuple[FittedNetwork, ...], graph: Graph) -> int:
@@ -188,10 +208,10 @@ def _most_labels(networks: tuple[FittedNetwork, ...], graph: Graph) -> int:
     stored = features.nnz if isinstance(features, csr_array) else 0 if features is None else features.size
     parameters = sum(value.numel() for value in networks[0].network.parameters())
     rows = min(_MOST_ROWS, _MOST_NUMBERS // max(parameters, 1), _MOST_READ // max(stored + graph.adjacency.nnz, 1))
-    return rows // (graph.num_classes * len(networks))
+    return int(rows // (graph.num_classes * len(networks)))
 
 
-def _nearest(graph: Graph, train: NDArray[np.int64], node: int, count: int) -> NDArray[np.int64]:
+def nearest_labels(graph: Graph, train: NDArray[np.int64], node: int, count: int) -> NDArray[np.int64]:
     """The labelled nodes that a walk of a few steps from the node reaches most often."""
     degrees = np.maximum(np.asarray(graph.adjacency.sum(axis=1)).ravel(), 1e-12)
     step = np.zeros(graph.num_nodes)

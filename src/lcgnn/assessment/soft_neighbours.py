@@ -4,8 +4,8 @@ Row i of the paper's :math:`P = \mathrm{RowNormalize}(Z Z^\top)` has the weight 
 
 .. math:: P_{ij} = \frac{Z_i \cdot Z_j}{Z_i \cdot \sum_k Z_k},
 
-one product of (N, C) with a row of Z: exact, and never an N x N matrix. Balanced classes put :math:`D^{-1}` between
-the two, D being the classes' sizes :math:`\sum_k Z_k`.
+one product of (N, C) with a row of Z: exact, and never an N x N matrix. Balanced classes put :math:`D^{-1}`
+between the two, D being the classes' sizes :math:`\sum_k Z_k`.
 """
 
 from __future__ import annotations
@@ -72,5 +72,6 @@ def heaviest(
     least = np.partition(others, others.size - count)[others.size - count] if count else np.inf
     candidates = np.flatnonzero(others >= least)
     chosen = candidates[np.argsort(-others[candidates], kind="stable")[:count]]
-    by_class = np.bincount(distribution.argmax(axis=1), weights=weights, minlength=distribution.shape[1])
+    by_class = np.zeros(distribution.shape[1])
+    np.add.at(by_class, distribution.argmax(axis=1), weights)
     return SoftNeighbours(chosen, weights[chosen], by_class, float(weights[node]))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from lcgnn.assessment.evaluation import ClassCount
     from lcgnn.assessment.trust import Expected
     from lcgnn.runs.records import ChoiceRecord
+    from lcgnn.runs.suggest import Suggestions
 
 # Rows of a table of classes.
 _MOST_CLASSES = 30
@@ -26,7 +27,7 @@ def answers_table(
     dataset: str, method: str, classes: Sequence[ClassCount], expected: Sequence[Expected | None] | None = None
 ) -> RenderableType:
     """How many nodes of the user's graph were given each class, how many are predicted, and what to expect."""
-    table = Table(title=_printable(f"{dataset}, {method}"), title_justify="left", title_style="bold")
+    table = Table(title=printable(f"{dataset}, {method}"), title_justify="left", title_style="bold")
     table.add_column("class")
     table.add_column("given", justify="right")
     table.add_column("predicted", justify="right")
@@ -35,7 +36,7 @@ def answers_table(
         table.add_column("of 100 such nodes\nfound (interval)", justify="right")
     for row, found in list(zip(classes, by_class, strict=True))[:_MOST_CLASSES]:
         cells = [f"{row.given:,}", f"{row.predicted:,}", _found(found)]
-        table.add_row(_printable(row.name), *cells[: len(table.columns) - 1])
+        table.add_row(printable(row.name), *cells[: len(table.columns) - 1])
     left = len(classes) - _MOST_CLASSES
     return Group(table, Text(f"and {left} more classes")) if left > 0 else table
 
@@ -51,7 +52,7 @@ def tried_table(dataset: str, choice: ChoiceRecord) -> RenderableType:
     from lcgnn.runs.choice.words import verdict
 
     table = Table(
-        title=_printable(f"{dataset}, labels held out in {choice.folds} of {choice.of_folds} folds; * is taken"),
+        title=printable(f"{dataset}, labels held out in {choice.folds} of {choice.of_folds} folds; * is taken"),
         title_justify="left",
         title_style="bold",
         box=None,
@@ -78,6 +79,22 @@ def _difference(difference: Difference) -> str:
     return f"{100 * difference.mean:+.0f} ({low:+.0f} to {high:+.0f})"
 
 
+def suggestions_table(suggestions: Suggestions) -> RenderableType:
+    """The nodes to label next, with a reason each."""
+    known = f"{suggestions.labelled:,} of {suggestions.graph.num_nodes:,} nodes have a label"
+    table = Table(
+        title=_printable(f"{suggestions.graph.name}: label these next ({known})"),
+        title_justify="left",
+        title_style="bold",
+    )
+    table.add_column("", justify="right")
+    table.add_column("node", overflow="fold")
+    table.add_column("why")
+    for rank, (name, item) in enumerate(zip(suggestions.ids, suggestions.items, strict=True), start=1):
+        table.add_row(str(rank), _printable(name), _printable(item.reason))
+    return table
+
+
 def diagnosis_view(name: str, diagnosis: Diagnosis) -> RenderableType:
     """A graph before training: sizes, classes, and the verdict."""
     from lcgnn.assessment.diagnosis import verdict
@@ -100,10 +117,10 @@ def diagnosis_view(name: str, diagnosis: Diagnosis) -> RenderableType:
     ):  # fmt: skip
         sizes.add_row(what, value)
     words = [Text(sentence) for sentence in verdict(diagnosis)]
-    return Group(_printable(name, "bold"), sizes, _classes_table(diagnosis), *words)
+    return Group(printable(name, "bold"), sizes, _classes_table(diagnosis), *words)
 
 
-def _printable(text: str, style: str = "") -> Text:
+def printable(text: str, style: str = "") -> Text:
     """A user's text as it stands, but for characters that would command the terminal."""
     return Text("".join(character if character.isprintable() else "?" for character in text), style)
 
@@ -122,6 +139,6 @@ def _classes_table(diagnosis: Diagnosis) -> RenderableType:
     table.add_column("labelled neighbours of the same class", justify="right")
     for row in diagnosis.by_class[:_MOST_CLASSES]:
         share = row.labels / max(diagnosis.labelled, 1)
-        table.add_row(_printable(row.name), f"{row.labels:,}", f"{share:.1%}", percent(row.consistency))
+        table.add_row(printable(row.name), f"{row.labels:,}", f"{share:.1%}", percent(row.consistency))
     left = len(diagnosis.by_class) - _MOST_CLASSES
     return Group(table, Text(f"and {left} more classes")) if left > 0 else table

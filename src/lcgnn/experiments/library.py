@@ -83,8 +83,11 @@ def _experiment(name: str, content: Mapping[str, Any]) -> Experiment:
     for row in rows:
         if row.compare is not None and row.compare not in {other.name for other in rows}:
             raise ConfigError(f"row {row.name!r} is compared with {row.compare!r}, which is no row")
+        if row.strategy is not None and all(column.split.kind != "suggested" for column in columns):
+            raise ConfigError(f"row {row.name!r} has a strategy, and no column's labels are suggested")
         for column in columns:
             experiment.runs(row, column, 1)
+            row.split_for(column, 0).check()
     return experiment
 
 
@@ -111,10 +114,12 @@ def _column(item: Mapping[str, Any]) -> Column:
         item.get("split_seed", 0),
         labels=item.get("labels"),
     )
-    split.check()
+    if split.kind != "suggested":
+        # A row says by which strategy.
+        split.check()
     draws, fifth = item.get("draws", 0), item.get("fifth")
     if draws and split.kind == "public":
-        raise ConfigError(f"draws = {draws} needs split = 'random' or 'handful'")
+        raise ConfigError(f"draws = {draws} needs split = 'random', 'handful' or 'suggested'")
     if fifth not in (None, 1, 2, 3, 4, 5):
         raise ConfigError(f"fifth = {fifth!r}: the fifths of label consistency are 1 to 5")
     return Column(_dataset(item), split, draws, item.get("seeds"), fifth)
@@ -131,4 +136,5 @@ def _row(item: Mapping[str, Any], num_columns: int) -> Row:
         item.get("settings", {}),
         item.get("compare"),
         paper,
+        item.get("strategy"),
     )

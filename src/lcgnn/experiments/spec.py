@@ -57,6 +57,7 @@ class Row:
         settings: Of the method, where they differ from its defaults.
         compare: Name of the row that this one is compared with, seed by seed.
         paper: What the paper reports, one a column.
+        strategy: Which strategy suggests the labels of columns with suggested ones.
     """
 
     name: str
@@ -65,6 +66,12 @@ class Row:
     settings: Mapping[str, Any]
     compare: str | None
     paper: tuple[Reported | None, ...]
+    strategy: str | None = None
+
+    def split_for(self, column: Column, seed: int) -> SplitSpec:
+        """The split that a seed is run on in a column."""
+        split = column.split_for(seed)
+        return dataclasses.replace(split, strategy=self.strategy) if split.kind == "suggested" else split
 
     @property
     def reported_as(self) -> str:
@@ -99,7 +106,7 @@ class Experiment:
         once = method.deterministic and not column.draws
         count = 1 if once else seeds or column.seeds or self.seeds
         return [
-            RunSpec(benchmark(column.dataset), row.method, seed, row.settings, column.split_for(seed))
+            RunSpec(benchmark(column.dataset), row.method, seed, row.settings, row.split_for(column, seed))
             for seed in range(count)
         ]
 
@@ -107,7 +114,7 @@ class Experiment:
         """What tells the records of a cell's runs from others, one key for each draw of the labels."""
         settings = create(row.method, column.dataset, **row.settings).plain_settings()
         return [
-            configuration_key(column.dataset, row.method, settings, column.split_for(draw))
+            configuration_key(column.dataset, row.method, settings, row.split_for(column, draw))
             for draw in range(max(column.draws, 1))
         ]
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import pyarrow as pa
+
+from lcgnn.features.cells import without_gaps
 from lcgnn.features.column import ColumnEncoding
 from lcgnn.features.encoding import Encoding
+from lcgnn.features.table import TableFile
 
 # Of a column's name or a category's, in a feature's name.
 _LONGEST = 60
@@ -18,38 +22,52 @@ class FeatureNames:
 
     Args:
         names: One a feature.
-        columns: The columns that became several features, with the first of these and how many they are.
+        columns: The columns of categories and of text: name, number of the first feature, and how many there are.
     """
 
     names: tuple[str, ...]
     columns: tuple[tuple[str, int, int], ...] = ()
 
 
-def feature_names(encoding: Encoding, num_features: int) -> FeatureNames:
-    """The names of so many features; numbers where no columns are known, or others than these."""
+def feature_names(encoding: Encoding, num_features: int, nodes: TableFile | None = None) -> FeatureNames:
+    """The names of so many features; numbers where no columns are known, or others than these.
+
+    Args:
+        encoding: How columns became features.
+        num_features: How many features there are.
+        nodes: The table, which has the words of texts; without it these are numbered.
+    """
     if encoding.width != num_features or not encoding.columns:
         return FeatureNames(tuple(f"feature {number}" for number in range(num_features)))
     names: list[str] = []
     columns: list[tuple[str, int, int]] = []
     for column in encoding.columns:
-        if column.width > 1:
+        if column.kind in ("category", "text"):
             columns.append((_short(column.name), len(names), column.width))
-        names.extend(_names_of(column))
+        names.extend(_names_of(column, nodes))
     return FeatureNames(tuple(names), tuple(columns))
 
 
-def _names_of(column: ColumnEncoding) -> Iterator[str]:
+def _names_of(column: ColumnEncoding, nodes: TableFile | None) -> Iterator[str]:
     name = _short(column.name)
-    own = column.width - column.marks_missing
     if column.kind == "category":
         yield from (f"{name} = {_short(value)}" for value in column.categories)
     elif column.kind == "text":
-        # Terms are known by a hash only.
-        yield from (f"{name}, term {number + 1}" for number in range(own))
+        yield from (f"{name}: {term}" for term in _terms(column, nodes))
     else:
         yield name
     if column.marks_missing:
         yield f"{name} is missing"
+
+
+def _terms(column: ColumnEncoding, nodes: TableFile | None) -> list[str]:
+    """What a text's features are, numbered where the text is not there: a model knows its terms by hashes."""
+    numbered = [f"term {number + 1}" for number in range(column.width - column.marks_missing)]
+    if column.terms is None or nodes is None or column.name not in nodes:
+        return numbered
+    cells = without_gaps(nodes.column(column.name))
+    texts = cells if pa.types.is_string(cells.type) else cells.cast(pa.string())
+    return [_short(name) or number for name, number in zip(column.terms.named(texts), numbered, strict=True)]
 
 
 def _short(text: str) -> str:

@@ -92,6 +92,21 @@ class Terms:
             check_memory(what, _BYTES_OF_AN_ENTRY * entries)
         return csr_array(vstack(blocks, format="csr")) if blocks else csr_array((0, hashes.size), dtype=np.float32)
 
+    def named(self, column: Any) -> tuple[str, ...]:
+        """What the terms are in these texts, parts of words between dots; "" for one that none of them has."""
+        places = {hashed: place for place, hashed in enumerate(self.hashes)}
+        names = [""] * len(self.hashes)
+        for _, words in _bags(column):
+            for word in words:
+                terms = [
+                    (_hash(word), word),
+                    *((_hash(part) + _PARTS_FROM, f"·{part}·") for part in _parts_of(word)),
+                ]
+                for hashed, name in terms:
+                    if hashed in places and not names[places[hashed]]:
+                        names[places[hashed]] = name
+        return tuple(names)
+
     def to_json(self) -> dict[str, Any]:
         """Plain data, from which `from_json` makes the same again."""
         return {"texts": self.texts, "hashes": list(self.hashes), "frequencies": list(self.frequencies)}

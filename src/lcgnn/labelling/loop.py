@@ -10,7 +10,7 @@ from typing import Literal
 
 from lcgnn.assessment.doubt import doubtful_labels
 from lcgnn.assessment.suggestion import Suggestion
-from lcgnn.errors import ConfigError, DataError, LCGNNError
+from lcgnn.errors import ConfigError, DataError, LCGNNError, OutputError
 from lcgnn.features.table import shown
 from lcgnn.labelling.answers import Answers
 from lcgnn.labelling.curve import Curve
@@ -212,7 +212,7 @@ class Loop:
         before = self.not_saved
         try:
             line = save()
-        except LCGNNError as error:
+        except (OutputError, DataError) as error:
             self.not_saved = str(error)
             self.revision += 1
             raise

@@ -166,5 +166,9 @@ def trained_on(model: TrainedModel) -> Source:
 
 def split_of(model: TrainedModel, loaded: Loaded) -> Split:
     """Which labels of the graph that it was trained on a model was trained on."""
-    asked = SplitSpec.from_json(model.about.get("split", SplitSpec().to_json()))
-    return asked.make(loaded.graph, loaded.split)
+    return split_asked(model).make(loaded.graph, loaded.split)
+
+
+def split_asked(model: TrainedModel) -> SplitSpec:
+    """Which labels were asked for when a model was trained."""
+    return SplitSpec.from_json(model.about.get("split", SplitSpec().to_json()))

@@ -77,7 +77,9 @@ class Run:
 
     @property
     def _data(self) -> dict[str, str | int]:
-        return {"graph": self.graph.checksum, "split": self.split.checksum, "seed": self.spec.seed}
+        # The split itself, where it is made anyway: a suggested one takes a simulation.
+        split = self.split.checksum if self.spec.split.strategy is None else fingerprint(self.spec.split.to_json())
+        return {"graph": self.graph.checksum, "split": split, "seed": self.spec.seed}
 
     def fit(self, context: Context) -> Fit:
         """Fit from the beginning, or from where the context's files say that it was."""

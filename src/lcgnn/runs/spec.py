@@ -9,15 +9,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast, get_args
 
+from lcgnn.assessment.suggestion import strategy
 from lcgnn.errors import ConfigError
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Method, create, entry, is_registered
 from lcgnn.methods.base import OWN_GRAPH
-from lcgnn.runs.fields import Fields, Place, fields_of, nullable, one_of, share, whole
+from lcgnn.runs.fields import Fields, Place, fields_of, nullable, one_of, share, text, whole
+from lcgnn.runs.simulation import suggested_split
 from lcgnn.sources.source import Source
-from lcgnn.sources.splits import first_per_class, handful, random_split, with_validation
+from lcgnn.sources.splits import LABELS_PER_CLASS, first_per_class, handful, random_split, with_validation
 
-SplitKind = Literal["public", "random", "handful"]
+SplitKind = Literal["public", "random", "handful", "suggested"]
 
 
 @dataclass(frozen=True)
@@ -26,11 +28,14 @@ class SplitSpec:
 
     Args:
         kind: The dataset's own split; or a random draw of the labelled nodes, with 500 for validation and 1,000
-            for test ("random") or with none for validation and all others for test ("handful").
-        labels_per_class: Training labels per class; None keeps what the public split has (20 for a draw).
+            for test ("random") or with none for validation and all others for test ("handful"); or, with none for
+            validation either, what a strategy suggests to somebody who knows all labels ("suggested").
+        labels_per_class: Training labels per class; None keeps what the public split has (20 for a draw). Of
+            suggested nodes so many times the number of classes, whatever their class.
         seed: Of the random draw.
         validation: The share of the training labels that is held out for validation.
         labels: Training labels of a draw in all, whatever their class; None for so many of each class.
+        strategy: Which strategy suggests.
     """
 
     kind: SplitKind = "public"
@@ -38,6 +43,7 @@ class SplitSpec:
     seed: int = 0
     validation: float = 0.0
     labels: int | None = None
+    strategy: str | None = None
 
     def make(self, graph: Graph, public: Split) -> Split:
         """The split itself."""
@@ -45,12 +51,14 @@ class SplitSpec:
         return with_validation(graph, split, self.validation) if self.validation else split
 
     def to_json(self) -> dict[str, Any]:
-        """As plain data, with a validation share and a number of labels in all only where there is one."""
+        """As plain data; validation share, number of labels in all and strategy only where there is one."""
         fields = dataclasses.asdict(self)
         if not self.validation:
             del fields["validation"]
         if self.labels is None:
             del fields["labels"]
+        if self.strategy is None:
+            del fields["strategy"]
         return fields
 
     def check(self) -> None:
@@ -64,13 +72,18 @@ class SplitSpec:
                 f"{self.labels} labels in all and {self.labels_per_class} of each class contradict each other. "
                 "Leave one of them out."
             )
+        if (self.strategy is None) == (self.kind == "suggested"):
+            raise ConfigError("A strategy belongs to the split 'suggested', and this to a strategy: name both.")
+        if self.strategy is not None:
+            strategy(self.strategy)
 
     def labels_in_words(self) -> str | None:
         """How many labels it asks for, as columns of tables say it; None if it does not say."""
         count = self.labels_per_class if self.labels is None else self.labels
         if count is None:
             return None
-        return f"{count} label{'' if count == 1 else 's'}{'' if self.labels is None else ' in all'}"
+        worth = " a class's worth" if self.kind == "suggested" else ""
+        return f"{count} label{'' if count == 1 else 's'}{worth if self.labels is None else ' in all'}"
 
     @classmethod
     def from_json(cls, content: Any, where: str = "split") -> SplitSpec:
@@ -79,6 +92,9 @@ class SplitSpec:
 
     def _drawn(self, graph: Graph, public: Split) -> Split:
         self.check()
+        if self.strategy is not None:
+            count = self.labels or (self.labels_per_class or LABELS_PER_CLASS) * graph.num_classes
+            return suggested_split(graph, by=self.strategy, labels=count, seed=self.seed)
         if self.kind != "public":
             draw = random_split if self.kind == "random" else handful
             return draw(graph, labels_per_class=self.labels_per_class, labels=self.labels, seed=self.seed)
@@ -101,6 +117,7 @@ def read_split_fields(fields: Fields) -> SplitSpec:
         seed=fields.read("seed", whole),
         validation=fields.find("validation", share) or 0.0,
         labels=fields.find("labels", whole),
+        strategy=fields.find("strategy", text),
     )
 
 

@@ -6,15 +6,20 @@ import difflib
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, TypeVar
+from functools import cached_property
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lcgnn.assessment.suggestion.landscape import Landscape
 from lcgnn.errors import ConfigError
+from lcgnn.sources.source import Progress, silent
 
 Nodes = NDArray[np.int64]
+
+# The probability from which on a model is called sure of a class.
+SURE = 0.9
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,7 @@ class Question:
         labels: (L,) their classes, where the strategy may know them.
         distribution: (N, C) what a model that was trained on the labels says of every node; None for no model.
         seed: Of whatever is left to chance.
+        progress: Told how far a strategy is.
     """
 
     count: int
@@ -52,8 +58,9 @@ class Question:
     labels: Nodes | None = None
     distribution: NDArray[np.float32] | None = None
     seed: int = 0
+    progress: Progress = silent
 
-    @property
+    @cached_property
     def entropy(self) -> NDArray[np.float64] | None:
         """(K,) how unsure the model is of each candidate: 0 for sure, 1 for equal probabilities."""
         if self.distribution is None or self.distribution.shape[1] < 2:
@@ -76,8 +83,23 @@ class Strategy(ABC):
         """The nodes, the first to be labelled first; as many as asked for, all of them candidates."""
 
     @abstractmethod
-    def reason(self, landscape: Landscape, question: Question, node: int, stands_for: int) -> str:
-        """Why a chosen node was chosen, in a sentence."""
+    def reason(self, landscape: Landscape, question: Question, node: int) -> str:
+        """Why a chosen node was chosen, in a clause without an end; what it stands for is said after it."""
+
+
+def first_by(scores: NDArray[Any], question: Question) -> Nodes:
+    """The candidates with the highest scores, the best first, equals by their number."""
+    order = np.argsort(-scores, kind="stable")
+    return question.candidates[order[: question.count]]
+
+
+def sureness(question: Question, node: int) -> str:
+    """How sure the model is of a node, in words that go on from "the model is"."""
+    assert question.distribution is not None
+    likeliest = float(question.distribution[node].max())
+    if likeliest < 0.5:
+        return f"unsure (no class has more than {likeliest:.0%})"
+    return f"{'not ' if likeliest < SURE else ''}sure ({likeliest:.0%} for one class)"
 
 
 _REGISTRY: dict[str, type[Strategy]] = {}

@@ -1,22 +1,31 @@
-"""Distances, k-means with some centres held fast, and medoids, all in blocks of rows."""
+"""Distances, clusters that leave room for what is labelled already, and places far apart, in blocks of rows."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 Places = NDArray[np.float32]
 
 # Distances that are held at a time.
 _BLOCK = 2**23
+_ROUNDS = 25
 
 
 def nearest(places: Places, centres: Places) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """(N,) which centre is nearest to every place, the first of equals, and (N,) its squared distance."""
-    which = np.empty(places.shape[0], dtype=np.int64)
-    distance = np.empty(places.shape[0], dtype=np.float32)
+    """(N,) which centre is nearest to every place, the first of equals, and (N,) its squared distance.
+
+    Without a centre the distance is infinite.
+    """
+    which = np.zeros(places.shape[0], dtype=np.int64)
+    distance = np.full(places.shape[0], np.inf, dtype=np.float32)
+    if not centres.shape[0]:
+        return which, distance
     of_centres = (centres**2).sum(axis=1)
-    step = max(1, _BLOCK // max(1, centres.shape[0]))
+    step = max(1, _BLOCK // centres.shape[0])
     for start in range(0, places.shape[0], step):
         block = places[start : start + step]
         squared = of_centres - 2 * (block @ centres.T)
@@ -26,48 +35,94 @@ def nearest(places: Places, centres: Places) -> tuple[NDArray[np.int64], NDArray
     return which, np.maximum(distance, 0)
 
 
-def k_means(
-    places: Places, count: int, generator: np.random.Generator, fixed: Places | None = None, rounds: int = 25
-) -> tuple[Places, NDArray[np.int64]]:
-    """(K, D) centres of so many clusters, and (N,) which one every place is in.
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """What `k_means` found.
 
-    Centres are drawn far from each other (k-means++: Arthur and Vassilvitskii 2007) and then moved to the middle of
-    what is nearest to them (Lloyd). Fixed centres stay where they are; they come after the others.
+    Args:
+        centres: (K, D) of the clusters.
+        scatter: Weighted squared distance of all places from the centre that is nearest, given ones included.
     """
-    fixed = np.empty((0, places.shape[1]), dtype=np.float32) if fixed is None else fixed
-    moving = _far_apart(places, count, generator, fixed)
-    member = np.full(places.shape[0], -1)
-    for _ in range(rounds):
-        centres = np.concatenate([moving, fixed])
-        previous, member = member, nearest(places, centres)[0]
+
+    centres: Places
+    scatter: float
+
+    def members(self, places: Places, beside: NDArray[np.float32]) -> NDArray[np.int64]:
+        """(N,) which cluster every place is in; K where something given is nearer, `beside` squared away."""
+        return _members(places, self.centres, beside)[0]
+
+
+def k_means(
+    places: Places,
+    count: int,
+    generator: np.random.Generator,
+    *,
+    weights: NDArray[np.float64] | None = None,
+    beside: NDArray[np.float32] | None = None,
+) -> Clusters:
+    """So many clusters of weighted places.
+
+    Centres begin far from each other (`far_apart`) and move to the middle of what is nearest to them (Lloyd).
+
+    Args:
+        places: (N, D).
+        count: How many.
+        generator: Draws where centres begin.
+        weights: (N,) what every place counts; None for 1.
+        beside: (N,) squared distance from a centre that is given and does not move; None if there is none.
+    """
+    weights = np.ones(places.shape[0]) if weights is None else weights
+    beside = np.full(places.shape[0], np.inf, dtype=np.float32) if beside is None else beside
+    centres = places[far_apart(places, count, generator, weights=weights, beside=beside)]
+    member, distance = _members(places, centres, beside)
+    for _ in range(_ROUNDS):
+        previous, centres = member, _middles(places, weights, member, centres)
+        member, distance = _members(places, centres, beside)
         if np.array_equal(previous, member):
             break
-        moving = _middles(places, member, moving)
-    return np.concatenate([moving, fixed]), member
+    return Clusters(centres, float((weights * distance).sum()))
 
 
-def _far_apart(places: Places, count: int, generator: np.random.Generator, fixed: Places) -> Places:
-    """(count, D) places drawn one by one, in proportion to the squared distance from those before."""
+def far_apart(
+    places: Places,
+    count: int,
+    generator: np.random.Generator,
+    *,
+    weights: NDArray[np.float64] | None = None,
+    beside: NDArray[np.float32] | None = None,
+) -> NDArray[np.int64]:
+    """(count,) different places, drawn one by one in proportion to weight and squared distance from those before.
+
+    K-means++ (Arthur and Vassilvitskii 2007); what is given counts as drawn before.
+    """
+    weights = np.ones(places.shape[0]) if weights is None else weights
+    distance = np.full(places.shape[0], np.inf, dtype=np.float32) if beside is None else beside
+    free = np.ones(places.shape[0], dtype=bool)
     chosen = []
-    distance = nearest(places, fixed)[1] if fixed.size else np.ones(places.shape[0], dtype=np.float32)
     for _ in range(count):
-        reached = np.cumsum(distance, dtype=np.float64)
-        draw = generator.random() * reached[-1]
-        drawn = min(int(np.searchsorted(reached, draw, side="right")), places.shape[0] - 1)
-        chosen.append(places[drawn])
-        distance = np.minimum(
-            distance if fixed.size or len(chosen) > 1 else np.inf, nearest(places, places[drawn : drawn + 1])[1]
-        )
-    return np.stack(chosen)
+        # The first of all is drawn by weight alone, and so is one among places that are all the same.
+        odds = np.where(free, weights * np.where(np.isinf(distance), 1, distance), 0)
+        odds = odds if odds.sum() > 0 else free.astype(np.float64)
+        reached = np.cumsum(odds)
+        drawn = int(np.searchsorted(reached, generator.random() * reached[-1], side="right"))
+        drawn = min(drawn, int(np.flatnonzero(odds)[-1]))
+        chosen.append(drawn)
+        free[drawn] = False
+        distance = np.minimum(distance, nearest(places, places[drawn : drawn + 1])[1])
+    return np.array(chosen, dtype=np.int64)
 
 
-def _middles(places: Places, member: NDArray[np.int64], moving: Places) -> Places:
-    """(K, D) the mean of every cluster; where there is nothing in one, its centre as it was."""
-    order = np.argsort(member, kind="stable")
-    sizes = np.bincount(member, minlength=moving.shape[0])[: moving.shape[0]]
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    middles = moving.copy()
-    for cluster, (start, size) in enumerate(zip(starts, sizes, strict=True)):
-        if size:
-            middles[cluster] = places[order[start : start + size]].mean(axis=0)
-    return middles
+def _members(
+    places: Places, centres: Places, beside: NDArray[np.float32]
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    which, distance = nearest(places, centres)
+    return np.where(distance <= beside, which, centres.shape[0]), np.minimum(distance, beside)
+
+
+def _middles(places: Places, weights: NDArray[np.float64], member: NDArray[np.int64], centres: Places) -> Places:
+    """(K, D) the weighted mean of every cluster; where one weighs nothing, its centre as it was."""
+    inside = np.flatnonzero(member < centres.shape[0])
+    shape = (centres.shape[0], places.shape[0])
+    sums = csr_array((weights[inside], (member[inside], inside)), shape=shape)
+    total = np.asarray(sums.sum(axis=1)).ravel()[:, None]
+    return np.where(total > 0, (sums @ places) / np.where(total > 0, total, 1), centres).astype(np.float32)

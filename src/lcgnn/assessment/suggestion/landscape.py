@@ -1,4 +1,4 @@
-"""What a graph and its features tell before anybody has labelled anything, each fact computed when first asked for."""
+"""What a graph and its features tell before anybody has labelled anything, computed when first asked for."""
 
 from __future__ import annotations
 
@@ -7,21 +7,27 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, eye_array
-from scipy.sparse.csgraph import connected_components
 
+from lcgnn.assessment.suggestion.clusters import nearest
 from lcgnn.features.structure import structural_features
-from lcgnn.graph import Features, Graph, row_normalized
+from lcgnn.graph import Features, Graph
 
-# Propagated features are compared in so many dimensions at most.
-_DIMENSIONS = 64
-# Further directions that are looked at to find these (Halko, Martinsson and Tropp 2011).
-_OVERSAMPLED = 16
-_STEPS = 2
+# Steps over the edges, as many as a GCN has layers.
+STEPS = 2
+# Directions in which propagated features are compared, and further ones that help to find them (Halko, Martinsson
+# and Tropp 2011).
+_DIRECTIONS, _OVERSAMPLED = 16, 16
 _SEED = 0
+# Numbers of propagated features that are held in full.
+_MOST_NUMBERS = 2**27
+# Nodes that all others are compared with.
+_MOST_COMPARED = 4096
+# PageRank's: the share of jumps, and where further steps change nothing.
+_JUMP, _CONVERGED, _MOST_STEPS = 0.15, 1e-8, 100
 
 
 class Landscape:
-    """A graph as a strategy sees it. Labels of the graph are not read.
+    """A graph as a strategy sees it. The graph's labels are not read.
 
     Args:
         graph: The graph.
@@ -37,49 +43,77 @@ class Landscape:
     @cached_property
     def degree(self) -> NDArray[np.int64]:
         """(N,) how many neighbours every node has."""
-        return np.diff(self.graph.adjacency.indptr).astype(np.int64)
+        return np.asarray(np.diff(self.graph.adjacency.indptr), dtype=np.int64)
 
     @cached_property
-    def components(self) -> NDArray[np.int32]:
-        """(N,) which connected part of the graph every node is in."""
-        return np.asarray(connected_components(self.graph.adjacency, directed=False)[1])
+    def pagerank(self) -> NDArray[np.float64]:
+        """(N,) how often somebody comes by who walks along the edges and now and then jumps anywhere."""
+        strength = np.asarray(self.graph.adjacency.sum(axis=1), dtype=np.float64).ravel()
+        inverse = np.divide(1.0, strength, out=np.zeros_like(strength), where=strength > 0)
+        rank = np.full(self.num_nodes, 1 / self.num_nodes)
+        for _ in range(_MOST_STEPS):
+            stuck = rank[strength == 0].sum()
+            walked = self.graph.adjacency @ (rank * inverse) + stuck / self.num_nodes
+            previous, rank = rank, (1 - _JUMP) * walked + _JUMP / self.num_nodes
+            if np.abs(rank - previous).sum() < _CONVERGED:
+                break
+        return rank
 
     @cached_property
-    def propagation(self) -> csr_array:
+    def features(self) -> Features:
+        """(N, F) the graph's, or some made from the edges where it has none."""
+        features = self.graph.features
+        return structural_features(self.graph.adjacency) if features is None else features
+
+    @cached_property
+    def propagated(self) -> NDArray[np.float32]:
+        """(N, F) the features after two steps of GCN's propagation; `directions` if that were too large."""
+        if self.num_nodes * self.features.shape[1] > _MOST_NUMBERS:
+            return self.directions
+        dense = self.features.toarray() if isinstance(self.features, csr_array) else self.features
+        return self._propagate(np.asarray(dense, dtype=np.float32))
+
+    @cached_property
+    def directions(self) -> NDArray[np.float32]:
+        """(N, D) the propagated features in their main directions, found by a randomised range finder."""
+        width = int(self.features.shape[1])
+        if width <= _DIRECTIONS:
+            dense = self.features.toarray() if isinstance(self.features, csr_array) else self.features
+            return self._propagate(np.asarray(dense, dtype=np.float32))
+        generator = np.random.default_rng(_SEED)
+        turn = generator.standard_normal((width, min(width, _DIRECTIONS + _OVERSAMPLED)), dtype=np.float32)
+        for _ in range(2):
+            basis = np.linalg.qr(self._propagate(np.asarray(self.features @ turn, dtype=np.float32)))[0]
+            turn = np.linalg.qr(np.asarray(self.features.T @ self._propagate(basis), dtype=np.float32))[0]
+        found = self._propagate(np.asarray(self.features @ turn, dtype=np.float32))
+        main = np.linalg.svd(found.T @ found)[2][:_DIRECTIONS]
+        return np.asarray(found @ main.T, dtype=np.float32)
+
+    @cached_property
+    def places(self) -> NDArray[np.float32]:
+        """(N, D) where every node lies: the main directions of its propagated features, at unit length.
+
+        Nodes lie near each other if a GCN that has learnt nothing sees them alike.
+        """
+        length = np.linalg.norm(self.directions, axis=1, keepdims=True)
+        return np.asarray(self.directions / np.where(length > 0, length, 1), dtype=np.float32)
+
+    def distance_from(self, nodes: NDArray[np.int64]) -> NDArray[np.float32]:
+        """(N,) how far every node lies from the nearest of some nodes, squared; infinite if there are none.
+
+        Of very many nodes some thousands, evenly taken, stand for all.
+        """
+        some = nodes[:: -(-nodes.size // _MOST_COMPARED) or 1]
+        return nearest(self.places, self.places[some])[1]
+
+    @cached_property
+    def _propagation(self) -> csr_array:
         """(N, N) the adjacency with self-loops, symmetrically normalised, as in GCN."""
-        loops = csr_array(self.graph.adjacency + eye_array(self.num_nodes, format="csr"))
+        loops = csr_array(self.graph.adjacency + eye_array(self.num_nodes, format="csr", dtype=np.float32))
         scale = diags_array(1 / np.sqrt(np.asarray(loops.sum(axis=1)).ravel()))
         return csr_array(scale @ loops @ scale).astype(np.float32)
 
-    @cached_property
-    def smoothed(self) -> NDArray[np.float32]:
-        """(N, D) the features averaged over two steps of the edges, in their main directions.
-
-        Nodes are near each other here if a GCN without training could not tell them apart.
-        """
-        features = self.graph.features
-        if features is None:
-            features = structural_features(self.graph.adjacency)
-        return _main_directions(self.propagation, row_normalized(features))
-
-
-def _main_directions(propagation: csr_array, features: Features) -> NDArray[np.float32]:
-    """(N, D) the propagated features turned into their main directions, by a randomised range finder."""
-
-    def propagated(values: NDArray[np.float32]) -> NDArray[np.float32]:
-        for _ in range(_STEPS):
-            values = propagation @ values
+    def _propagate(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        for _ in range(STEPS):
+            values = self._propagation @ values
         return np.asarray(values, dtype=np.float32)
-
-    width = int(features.shape[1])
-    if width <= _DIMENSIONS:
-        dense = features.toarray() if isinstance(features, csr_array) else features
-        return propagated(np.asarray(dense, dtype=np.float32))
-    generator = np.random.default_rng(_SEED)
-    start = generator.standard_normal((width, min(width, _DIMENSIONS + _OVERSAMPLED)), dtype=np.float32)
-    for _ in range(2):
-        basis = np.linalg.qr(propagated(features @ start))[0]
-        start = np.linalg.qr(np.asarray(features.T @ propagated(basis), dtype=np.float32))[0]
-    found = propagated(np.asarray(features @ start, dtype=np.float32))
-    _, _, turn = np.linalg.svd(found.T @ found)
-    return np.asarray(found @ turn[:_DIMENSIONS].T, dtype=np.float32)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from lcgnn.assessment.suggestion.clusters import nearest
 from lcgnn.assessment.suggestion.landscape import Landscape
 from lcgnn.errors import ConfigError
 from lcgnn.graph import Graph
+from lcgnn.sources.source import Progress, silent
 
 DEFAULT_STRATEGY = "spread"
 
@@ -24,12 +26,12 @@ class Suggester:
     read: what is labelled is said with each question.
 
     Args:
-        graph: The graph.
+        graph: The graph, or its landscape, for several strategies to share.
         strategy: A strategy's name, or one.
     """
 
-    def __init__(self, graph: Graph, strategy: str | Strategy = DEFAULT_STRATEGY) -> None:
-        self.landscape = Landscape(graph)
+    def __init__(self, graph: Graph | Landscape, strategy: str | Strategy = DEFAULT_STRATEGY) -> None:
+        self.landscape = graph if isinstance(graph, Landscape) else Landscape(graph)
         self.strategy = _strategy(strategy)
 
     def suggest(
@@ -41,6 +43,7 @@ class Suggester:
         distribution: NDArray[np.float32] | None = None,
         excluded: ArrayLike = (),
         seed: int = 0,
+        progress: Progress = silent,
     ) -> tuple[Suggestion, ...]:
         """The nodes to label next, the most useful first; fewer than asked for where no more are left.
 
@@ -51,18 +54,29 @@ class Suggester:
             distribution: (N, C) what a model trained on the labels says of every node.
             excluded: Nodes that are not to be suggested, such as those that somebody skipped.
             seed: Of whatever is left to chance.
+            progress: Told how far it is.
         """
         if count < 1:
             raise ConfigError(f"{count} suggestions asked for. Ask for 1 or more.")
-        question = self._question(labelled, count, labels, distribution, excluded, seed)
+        question = replace(
+            self._question(labelled, count, labels, distribution, excluded), seed=seed, progress=progress
+        )
         if not question.candidates.size:
             return ()
         chosen = self.strategy.choose(self.landscape, question)
         stands_for = self._stands_for(question, chosen)
         return tuple(
-            Suggestion(node, self.strategy.reason(self.landscape, question, node, nodes), nodes)
+            Suggestion(node, self._reason(question, node, nodes), nodes)
             for node, nodes in zip(chosen.tolist(), stands_for.tolist(), strict=True)
         )
+
+    def _reason(self, question: Question, node: int, stands_for: int) -> str:
+        clauses = (
+            self.strategy.reason(self.landscape, question, node),
+            _stands_for_in_words(stands_for, bool(question.labelled.size)),
+        )
+        text = "; ".join(clause for clause in clauses if clause)
+        return f"{text[0].upper()}{text[1:]}."
 
     def _question(
         self,
@@ -71,7 +85,6 @@ class Suggester:
         labels: ArrayLike | None,
         distribution: NDArray[np.float32] | None,
         excluded: ArrayLike,
-        seed: int,
     ) -> Question:
         size = self.landscape.num_nodes
         known, left_out = _nodes(labelled, size, "labelled"), _nodes(excluded, size, "excluded")
@@ -83,16 +96,24 @@ class Suggester:
         free = np.ones(size, dtype=bool)
         free[known] = free[left_out] = False
         candidates = np.flatnonzero(free)
-        return Question(min(count, candidates.size), candidates, known, classes, distribution, seed)
+        return Question(min(count, candidates.size), candidates, known, classes, distribution)
 
     def _stands_for(self, question: Question, chosen: Nodes) -> NDArray[np.int64]:
         """(count,) how many nodes without a label are nearest to each of the chosen ones."""
-        places = self.landscape.smoothed
-        centres = np.concatenate([chosen, question.labelled])
-        unlabelled = np.ones(self.landscape.num_nodes, dtype=bool)
-        unlabelled[question.labelled] = False
-        closest = nearest(places, places[centres])[0]
-        return np.bincount(closest[unlabelled], minlength=centres.size)[: chosen.size]
+        places = self.landscape.places
+        closest, distance = nearest(places, places[chosen])
+        alone = distance <= self.landscape.distance_from(question.labelled)
+        alone[question.labelled] = False
+        return np.bincount(closest[alone], minlength=chosen.size)
+
+
+def _stands_for_in_words(count: int, beside_labels: bool) -> str:
+    if count <= 1:
+        return "stands for itself alone"
+    # Two digits are all that such a number is worth.
+    digits = max(len(str(count)) - 2, 0)
+    about = f"stands for about {round(count, -digits):,} nodes"
+    return f"{about} that nothing labelled is near" if beside_labels else about
 
 
 def _strategy(named: str | Strategy) -> Strategy:

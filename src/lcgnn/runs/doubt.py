@@ -1,0 +1,255 @@
+"""Labels and edges that look wrong: everything that ``lcgnn doubt`` does."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcgnn.assessment.calibration import at_temperature
+from lcgnn.assessment.doubt import Doubt, doubtful_labels, estimated_wrong
+from lcgnn.assessment.doubtful_edges import EdgeDoubt, doubtful_edges
+from lcgnn.errors import DataError
+from lcgnn.graph import Graph, Split
+from lcgnn.methods import Context, Method
+from lcgnn.outputs import OutputKind, beginning
+from lcgnn.runs.choice.candidates import BUDGET, seconds_of
+from lcgnn.runs.choice.planning import method_for
+from lcgnn.runs.cross_validation import most_labels
+from lcgnn.runs.held_out import HeldOutLabels, by_folder, by_session, folds_to_ask, is_run_folder
+from lcgnn.runs.predict import find_models, load_models, mean_distribution
+from lcgnn.runs.run import Manner
+from lcgnn.runs.session import plan
+from lcgnn.runs.spec import SplitKind, SplitSpec
+from lcgnn.runs.watching import Watcher
+from lcgnn.sources.choice import source_of
+from lcgnn.sources.tables.columns import Columns
+
+# Labels of a class on average from which on the list is of use: see benchmarks/results/doubt.md.
+OF_USE_FROM = 10
+
+_COLUMNS = ("kind", "id", "other", "given", "instead", "probability", "reason")
+
+DOUBTS = OutputKind(
+    "a list of doubts",
+    (".csv", ".json"),
+    lambda path: beginning(path).startswith((",".join(_COLUMNS).encode(), b'{\n  "doubts')),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Doubts:
+    """What looks wrong on a graph.
+
+    Args:
+        graph: The graph.
+        method: Whose predictions they are by.
+        labels: The labels that look wrong, the most doubtful first.
+        edges: The edges that look wrong, the most doubtful first.
+        held_out: How many labels were held out, of how many that were given.
+        given: How many labels were given.
+        wrong: About how many of those that were held out are wrong, by the confident joint.
+        folder: Where the folds are kept.
+        notes: What there is to say, a sentence each.
+    """
+
+    graph: Graph
+    method: str
+    labels: tuple[Doubt, ...]
+    edges: tuple[EdgeDoubt, ...]
+    held_out: int
+    given: int
+    wrong: float
+    folder: Path
+    notes: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What it came to in sentences, as the command line prints them."""
+        count = len(self.labels)
+        which = (
+            f"{count or 'None'} of {self.held_out:,} labels that were held out {'looks' if count == 1 else 'look'}"
+        )
+        told = f"{which} wrong to {self.method}; by the confident joint about {self.wrong:.0f} are."
+        return (told, *self.notes)
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "doubts": {"labels": len(self.labels), "edges": len(self.edges)},
+            "dataset": self.graph.name,
+            "method": self.method,
+            "held_out": self.held_out,
+            "given": self.given,
+            "estimated_wrong": round(self.wrong, 2),
+            "labels": [doubt.to_json(self.graph) for doubt in self.labels],
+            "edges": [doubt.to_json(self.graph) for doubt in self.edges],
+            "words": list(self.words),
+            "folder": str(self.folder),
+        }
+
+    def save(self, path: Path | str) -> None:
+        """Write a line a doubt as .csv, or all of it as .json."""
+        path = Path(path)
+        with DOUBTS.written(path) as temporary:
+            if path.suffix.lower() == ".json":
+                temporary.write_text(json.dumps(self.to_json(), indent=2) + "\n", encoding="utf-8")
+                return
+            with temporary.open("w", newline="", encoding="utf-8") as file:
+                writer = csv.writer(file)
+                writer.writerow(_COLUMNS)
+                writer.writerows([defused(cell) for cell in row] for row in self._rows())
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        labels = [doubt.to_json(self.graph) for doubt in self.labels]
+        edges = [doubt.to_json(self.graph) for doubt in self.edges]
+        of_labels = [
+            ("label", row["id"], "", row["given"], row["instead"], str(row["probability"]), row["reason"])
+            for row in labels
+        ]
+        of_edges = [
+            ("edge", row["source"], row["target"], *row["classes"], str(row["likelihood"]), row["reason"])
+            for row in edges
+        ]
+        return [*of_labels, *of_edges]
+
+
+def defused(cell: str) -> str:
+    """A cell with an apostrophe in front if a spreadsheet would take it as a formula."""
+    return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
+
+
+def doubt(
+    what: Any,
+    method: str | Method | None = None,
+    *,
+    split: SplitKind = "public",
+    labels_per_class: int | None = None,
+    labels: int | None = None,
+    split_seed: int = 0,
+    validation: float | None = None,
+    settings: Mapping[str, Any] | None = None,
+    columns: Columns | None = None,
+    folds: int | None = None,
+    edges: int = 10,
+    budget: str | float = BUDGET,
+    device: str = "auto",
+    workers: int | None = None,
+    out: Path | str | None = None,
+    watcher: Watcher | None = None,
+) -> Doubts:
+    """Which given labels and which edges of a graph look wrong, and why.
+
+    Every label is predicted by a model that is trained without it. The folds are those of `train` with the same
+    arguments, in the same folder: what is there is not trained again, and what is trained here `train` does not
+    repeat.
+
+    Args:
+        what: The graph, in any form that `source_of` takes; or the folder of a run, whose folds are read.
+        method: As for `train`; so are the next seven. All of them are the run's where its folder is given.
+        split: Which labels.
+        labels_per_class: Of the split.
+        labels: Of the split.
+        split_seed: Of the split.
+        validation: Of the split.
+        settings: Of the method.
+        columns: Names of columns that are not to be guessed.
+        folds: Into how many parts the labels are divided; None for as many as make sense.
+        edges: How many doubtful edges to look for; 0 for none, which takes one model less.
+        budget: How long "auto" may try methods: seconds, or a text such as "2m".
+        device: A torch device or "auto".
+        workers: Processes to train in; None for one a core.
+        out: Folder for the folds; by default the one in ``runs/`` that `train` takes.
+        watcher: Told how it goes.
+    """
+    watcher = watcher or Watcher()
+    if is_run_folder(what):
+        folder = Path(what)
+        return _doubts(by_folder(folder, device, workers, watcher), folder, edges, device)
+    source = source_of(what, columns)
+    method = method_for(source, method)
+    seconds = seconds_of(budget)
+    with watcher.reading() as progress:
+        loaded = source.load_whole(progress)
+    asked_for = SplitSpec(split, labels_per_class, split_seed, labels=labels)
+    used = asked_for.make(loaded.graph, loaded.split)
+    check_labels(loaded.graph, used)
+    session = plan(
+        source,
+        loaded,
+        method,
+        split=asked_for,
+        validation=validation,
+        settings=settings,
+        folder=None if out is None else Path(out),
+        manner=Manner(device),
+        workers=workers,
+        folds=folds_to_ask(loaded.graph, used, folds),
+        budget=seconds,
+    )
+    watcher.notes(session.notes)
+    return _doubts(by_session(session, watcher), session.folder, edges, device)
+
+
+def check_labels(graph: Graph, split: Split) -> None:
+    """Refuse labels of which none can be held out, and say from how many on there is something to doubt."""
+    if not split.train.size or most_labels(graph, split) < 2:
+        raise DataError(
+            f"{graph.name}: no class has two labels, so that none can be held out and doubted. Label more nodes; "
+            f"from about {OF_USE_FROM} a class on the list is of use."
+        )
+
+
+def _doubts(held_out: HeldOutLabels, folder: Path, edges: int, device: str) -> Doubts:
+    run = held_out.run
+    graph, given = run.graph, run.split.train
+    probabilities = at_temperature(held_out.distribution, held_out.temperature)
+    answers = _answers(held_out, folder, device) if edges else None
+    return Doubts(
+        graph=graph,
+        method=run.spec.method,
+        labels=doubtful_labels(graph.labels, held_out.nodes, probabilities, graph=graph),
+        edges=() if answers is None else doubtful_edges(graph, answers, edges),
+        held_out=held_out.nodes.size,
+        given=given.size,
+        wrong=estimated_wrong(graph.labels[held_out.nodes], probabilities),
+        folder=folder,
+        notes=tuple(_notes(held_out)),
+    )
+
+
+def _answers(held_out: HeldOutLabels, folder: Path, device: str) -> NDArray[np.float32]:
+    """(N, C) what is predicted with all labels: by the run's models, if they are there and can tell, or a fit."""
+    run = held_out.run
+    if run.method.inductive and is_run_folder(folder):
+        models = load_models(folder) if find_models(folder) else ()
+        if models and models[0].about.get("graph") == run.graph.checksum:
+            return mean_distribution(models, run.graph, device)
+    return run.fit(Context(device)).label_distribution
+
+
+def _notes(held_out: HeldOutLabels) -> list[str]:
+    """What there is to say of the labels that were held out, and of those that were not."""
+    run = held_out.run
+    given, classes = run.split.train, run.graph.num_classes
+    notes = []
+    if held_out.nodes.size < OF_USE_FROM * classes:
+        notes.append(
+            f"{held_out.nodes.size} labels of {classes} classes are few to doubt each other by: from about "
+            f"{OF_USE_FROM} a class on the list is of use."
+        )
+    alone = given.size - held_out.nodes.size
+    if alone:
+        notes.append(
+            f"{alone} label{' is' if alone == 1 else 's are'} not held out, being the only one of a class."
+        )
+    others = run.split.validation.size
+    if others:
+        notes.append(f"The {others:,} labels for validation choose the epoch and are not doubted.")
+    return notes

@@ -1,0 +1,1 @@
+"""What goes into an explanation: who was weighed, what was tried, and all of it in words."""

@@ -1,0 +1,85 @@
+"""What given labels do for a node's answer, by fitting again: for methods without a network, and to be sure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcgnn.assessment.changes import trials_on
+from lcgnn.assessment.explanation import Change, LabelInfluence
+from lcgnn.assessment.influence import Influence, nearest_labels
+from lcgnn.graph import Graph, Split
+from lcgnn.methods import Context, Method
+from lcgnn.runs.explaining.trials import change_of
+
+# Log-odds beyond this say no more.
+_ALMOST = 1e-6
+
+
+def influence_by_fits(method: Method, graph: Graph, split: Split, node: int, label: int) -> Influence:
+    """What the nearest labels do for a node's class, each taken away in turn and the method fitted without it.
+
+    For methods that are the same from every seed and fitted in no time.
+    """
+    most = max(trials_on(graph), 2)
+    chosen = split.train if split.train.size <= most else np.sort(nearest_labels(graph, split.train, node, most))
+    before = _log_odds(method.fit(graph, split).label_distribution[node, label])
+    removed = [
+        before - _log_odds(method.fit(graph, _without(split, int(other))).label_distribution[node, label])
+        if split.train.size > 1
+        else 0.0
+        for other in chosen
+    ]
+    return Influence(chosen, np.array(removed), complete=chosen.size == split.train.size)
+
+
+def changed_labels(
+    method: Method,
+    graph: Graph,
+    split: Split,
+    seed: int,
+    node: int,
+    before: NDArray[np.float32],
+    labels: tuple[LabelInfluence, ...],
+    device: str = "auto",
+) -> tuple[Change, ...]:
+    """What comes of the strongest label that speaks for an answer: taken away, and given as the next best class.
+
+    The method is really fitted again for each of the two, from the same seed.
+
+    Args:
+        method: What was fitted.
+        graph: The graph.
+        split: With the labels that were trained on.
+        seed: Of the fit.
+        node: Whose answer.
+        before: (C,) that answer.
+        labels: The given labels by their influence.
+        device: A torch device or "auto".
+    """
+    strongest = next((item for item in labels if item.influence > 0), None)
+    if strongest is None or split.train.size < 2:
+        return ()
+    first, second = np.argsort(-before, kind="stable")[:2].tolist() if before.size > 1 else (0, 0)
+    given = graph.labels.copy()
+    given[strongest.node] = second
+    context = Context(device)
+    without = method.fit(graph, _without(split, strongest.node), seed, context).label_distribution[node]
+    other = method.fit(replace(graph, labels=given), split, seed, context).label_distribution[node]
+    name, of = graph.class_names[second], strongest.id
+    nodes = (strongest.node,)
+    return (
+        change_of("label", f"without the label of {of}", graph, first, without, nodes),
+        change_of("label", f"if {of} were given {name}", graph, first, other, nodes),
+    )
+
+
+def _without(split: Split, node: int) -> Split:
+    return replace(split, train=split.train[split.train != node])
+
+
+def _log_odds(probability: float) -> float:
+    bounded = float(np.clip(probability, _ALMOST, 1 - _ALMOST))
+    return float(np.log(bounded / (1 - bounded)))

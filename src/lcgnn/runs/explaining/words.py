@@ -1,0 +1,91 @@
+"""An explanation in sentences, the most important first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from lcgnn.assessment.explanation import Change, Explanation
+
+# An effect on a probability that is worth a word.
+_WORTH_A_WORD = 0.01
+
+
+def in_words(found: Explanation) -> Explanation:
+    """The explanation with its sentences."""
+    return replace(found, words=(*_sentences(found), *found.missing))
+
+
+def _sentences(found: Explanation) -> Iterator[str]:
+    yield _answer(found)
+    yield from _soft(found)
+    yield from _labels(found)
+    yield from _neighbours(found)
+    yield from _features(found)
+    yield from _changes(found)
+
+
+def _answer(found: Explanation) -> str:
+    second = found.classes[1] if len(found.classes) > 1 else None
+    next_best = f", then {second.label} by {100 * second.share:.0f} %" if second else ""
+    told = f"{found.id}: {found.label} by {100 * found.probability:.0f} %{next_best} ({found.method})."
+    if found.given is None:
+        return told
+    agrees = "as it was given" if found.given == found.label else f"though it was given {found.given}"
+    return f"{told} Its own label was trained on, {agrees}."
+
+
+def _soft(found: Explanation) -> Iterator[str]:
+    if found.soft_classes:
+        first = found.soft_classes[0]
+        yield (
+            "Of its soft neighbours, all nodes weighed by how far they agree with it, "
+            f"{100 * first.share:.0f} % are {first.label}."
+        )
+
+
+def _labels(found: Explanation) -> Iterator[str]:
+    for item in found.labelled:
+        if item.influence > 0:
+            whose = "its own" if item.node == found.node else f"that of {item.id}"
+            yield f"The given label that speaks most for it is {whose} ({item.label})."
+            break
+    for item in found.labelled:
+        if item.influence < 0:
+            yield f"The one that speaks most against it is that of {item.id} ({item.label})."
+            break
+
+
+def _neighbours(found: Explanation) -> Iterator[str]:
+    count = len(found.neighbours) + found.more_neighbours
+    if not count:
+        yield "It has no neighbours."
+        return
+    alike = sum(item.label == found.label for item in found.neighbours)
+    given = sum(item.given for item in found.neighbours)
+    shown = (
+        f"the first {len(found.neighbours)} of its {count} neighbours"
+        if found.more_neighbours
+        else ("its only neighbour" if count == 1 else f"its {count} neighbours")
+    )
+    told = "is" if alike == 1 else "are"
+    yield f"Of {shown} {alike} {told} {found.label}; of {given or 'none'} of them the label was given."
+
+
+def _features(found: Explanation) -> Iterator[str]:
+    strongest = [item for item in found.features if item.effect >= _WORTH_A_WORD][:3]
+    if strongest:
+        told = ", ".join(f"{item.name} ({100 * item.effect:.0f} points)" for item in strongest)
+        yield f"Features that speak for it: {told}."
+
+
+def _changes(found: Explanation) -> Iterator[str]:
+    flips = [item for item in found.changes if item.flips]
+    if flips:
+        yield f"It would be {' or '.join(_alternative(item) for item in flips[:2])}."
+    elif found.changes:
+        yield "No change that was tried gives another answer."
+
+
+def _alternative(change: Change) -> str:
+    return f"{change.label} {change.what} ({100 * change.probability:.0f} %)"

@@ -1,0 +1,247 @@
+"""Which nodes of a graph to label next: all that ``lcgnn suggest`` does."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcgnn.assessment.suggestion import DEFAULT_STRATEGY, Suggester, Suggestion, strategy
+from lcgnn.errors import ConfigError, DataError
+from lcgnn.files import read_json
+from lcgnn.graph import Graph, Split
+from lcgnn.methods import Context
+from lcgnn.outputs import OutputKind, beginning
+from lcgnn.runs.predict import TABLE_NAMES, load_models, mean_distribution
+from lcgnn.runs.simulation import consulted
+from lcgnn.sources.choice import source_of
+from lcgnn.sources.loaded import Loaded
+from lcgnn.sources.source import Progress, silent
+from lcgnn.sources.tables.columns import Columns
+from lcgnn.training.loop import Progress as Epoch
+
+UsedLabels = Literal["given", "none"]
+
+# Nodes and entries of the adjacency beyond which training a model to ask takes longer than somebody waits.
+_LARGEST_TRAINED = 500_000
+_COLUMNS = ("rank", "id", "stands_for", "reason")
+# The first letters of a cell that a spreadsheet would take as a formula.
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def _are_suggestions(path: Path) -> bool:
+    if path.suffix.lower() == ".json":
+        content = read_json(path)
+        return isinstance(content, Mapping) and "suggestions" in content and "strategy" in content
+    return beginning(path).startswith(",".join(_COLUMNS).encode())
+
+
+SUGGESTIONS = OutputKind("suggestions", (".csv", ".json"), _are_suggestions)
+
+
+@dataclass(frozen=True, eq=False)
+class Suggestions:
+    """Nodes to label, the most useful first.
+
+    Args:
+        graph: Whose nodes they are.
+        strategy: Which chose them.
+        labelled: How many nodes have a label already.
+        asked: Whether a model was asked.
+        items: The nodes, with a reason each.
+        notes: What there is to say of the graph and of the choice, a sentence each.
+    """
+
+    graph: Graph
+    strategy: str
+    labelled: int
+    asked: bool
+    items: tuple[Suggestion, ...]
+    notes: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Suggestion]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @property
+    def nodes(self) -> NDArray[np.int64]:
+        """The nodes' numbers."""
+        return np.array([item.node for item in self.items], dtype=np.int64)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """What the source calls the nodes; their numbers where it does not."""
+        names = self.graph.node_names
+        return tuple(str(item.node) if names is None else str(names[item.node]) for item in self.items)
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data."""
+        rows = zip(self.ids, self.items, strict=True)
+        return {
+            "dataset": self.graph.name,
+            "strategy": self.strategy,
+            "labelled": self.labelled,
+            "asked_model": self.asked,
+            "suggestions": [{"id": name, **asdict(item)} for name, item in rows],
+            "notes": list(self.notes),
+        }
+
+    def save(self, path: Path | str) -> None:
+        """Write them as .csv, a line a node, or as .json."""
+        check_output(Path(path))
+        with SUGGESTIONS.written(Path(path)) as temporary:
+            if Path(path).suffix.lower() == ".json":
+                temporary.write_text(json.dumps(self.to_json(), indent=2) + "\n", encoding="utf-8")
+                return
+            with temporary.open("w", newline="", encoding="utf-8") as file:
+                writer = csv.writer(file, lineterminator="\n")
+                writer.writerow(_COLUMNS)
+                for rank, (name, item) in enumerate(zip(self.ids, self.items, strict=True), start=1):
+                    # Read by a spreadsheet, a name is a name and no formula.
+                    shown = f"'{name}" if name.startswith(_FORMULAS) else name
+                    writer.writerow([rank, shown, item.stands_for, item.reason])
+
+
+def suggest(
+    what: Any,
+    count: int = 20,
+    *,
+    strategy: str = DEFAULT_STRATEGY,
+    labels: UsedLabels = "given",
+    run: Path | str | None = None,
+    model: bool = True,
+    columns: Columns | None = None,
+    seed: int = 0,
+    device: str = "auto",
+    progress: Progress | None = None,
+    working: Progress | None = None,
+) -> Suggestions:
+    """Which nodes of a graph to label next, the most useful first, each with a reason.
+
+    Without labels the graph and the features decide. With labels of two classes a strategy may ask a model: that
+    of a run, or LC-GCN trained for this on the labels, unless the graph is too large to wait for it.
+
+    Args:
+        what: The graph, in any form that `source_of` takes; none, some or all of its nodes may have labels.
+        count: How many nodes.
+        strategy: How they are chosen; see ``lcgnn suggest --help``.
+        labels: "given": nodes with a label are not suggested; of a benchmark, whose nodes all have one, those of
+            its split's training part, and the other labels are not looked at. "none": as if no node had a label.
+        run: A folder that training wrote, whose model is asked.
+        model: Whether a model may be trained to be asked.
+        columns: Names of columns that are not to be guessed.
+        seed: Of whatever is left to chance.
+        device: A torch device or "auto".
+        progress: Told how far reading is.
+        working: Told how far training and choosing are.
+    """
+    _check(count, strategy, labels)
+    source = source_of(what, columns)
+    if source.parts is not None:
+        raise ConfigError(f"{source.name} is in parts. Name the whole graph.")
+    loaded = source.load_for_labelling(progress)
+    told = _told(loaded, labels, benchmark=source.benchmark is not None)
+    _check_some_are_left(loaded.graph, told.nodes, count)
+    notes = list(loaded.notes)
+    distribution = _asked(loaded.graph, told, strategy, run, model, seed, device, working or silent, notes)
+    items = Suggester(loaded.graph, strategy).suggest(
+        told.nodes,
+        count,
+        labels=loaded.graph.labels[told.nodes],
+        distribution=distribution,
+        seed=seed,
+        progress=working or silent,
+    )
+    return Suggestions(loaded.graph, strategy, told.nodes.size, distribution is not None, items, tuple(notes))
+
+
+def check_output(path: Path, reads: tuple[Path | str, ...] = ()) -> None:
+    """Refuse a file for suggestions that cannot be one, before any work is done."""
+    if path.stem.lower() in TABLE_NAMES:
+        raise ConfigError(f"--out {path}: that is what a table of a graph is called. Choose another name.")
+    SUGGESTIONS.check(path, reads)
+
+
+@dataclass(frozen=True, eq=False)
+class _Told:
+    """Nodes whose label is known, and those of them that a model may be trained on."""
+
+    nodes: NDArray[np.int64]
+    train: NDArray[np.int64]
+
+
+def _told(loaded: Loaded, labels: UsedLabels, *, benchmark: bool) -> _Told:
+    none = np.empty(0, dtype=np.int64)
+    if labels == "none":
+        return _Told(none, none)
+    train = np.sort(loaded.split.train)
+    return _Told(train if benchmark else loaded.graph.labelled, train)
+
+
+def _check(count: int, named: str, labels: str) -> None:
+    strategy(named)
+    if labels not in ("given", "none"):
+        raise ConfigError(f"Labels can be 'given' or 'none', not {labels!r}.")
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+        raise ConfigError(f"{count!r} suggestions asked for. Ask for a whole number from 1 on.")
+
+
+def _check_some_are_left(graph: Graph, labelled: NDArray[np.int64], count: int) -> None:
+    left = graph.num_nodes - labelled.size
+    if not left:
+        raise DataError(
+            f"{graph.name}: all {graph.num_nodes:,} nodes have a label; none is left to suggest. To choose as if "
+            "none had one: --labels none"
+        )
+    if count > left:
+        raise ConfigError(
+            f"{graph.name}: {count:,} suggestions asked for, and {left:,} nodes have no label. Ask for fewer."
+        )
+
+
+def _asked(
+    graph: Graph,
+    told: _Told,
+    named: str,
+    run: Path | str | None,
+    model: bool,
+    seed: int,
+    device: str,
+    working: Progress,
+    notes: list[str],
+) -> NDArray[np.float32] | None:
+    """(N, C) what a model says of the nodes; None where no model is asked, with a note if that is a pity."""
+    if run is not None:
+        return _by_run(graph, run, device)
+    if not strategy(named).asks_model or not model:
+        return None
+    if np.unique(graph.labels[told.train]).size < 2:
+        return None
+    size = graph.num_nodes + graph.adjacency.nnz
+    if size > _LARGEST_TRAINED:
+        notes.append(
+            f"{graph.name} is too large to train a model just for this: the graph and the features decide. To ask "
+            "a model, train one and name its folder with --run."
+        )
+        return None
+
+    def tell(epoch: Epoch) -> None:
+        working(f"training, {epoch.phase}", epoch.epoch, epoch.epochs)
+
+    nothing = np.empty(0, dtype=np.int64)
+    split = Split(told.train, nothing, nothing, "all given labels")
+    return consulted().fit(graph, split, seed, Context(device, progress=tell)).label_distribution
+
+
+def _by_run(graph: Graph, run: Path | str, device: str) -> NDArray[np.float32]:
+    models = load_models(Path(run))
+    models[0].check_inductive()
+    return mean_distribution(models, graph, device)
