@@ -5,7 +5,21 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks import collapse, doubt, epoch, fits, layer, ranks, scale, strong, tables, text, training, trust
+from benchmarks import (
+    collapse,
+    doubt,
+    epoch,
+    fits,
+    layer,
+    page,
+    ranks,
+    scale,
+    strong,
+    tables,
+    text,
+    training,
+    trust,
+)
 
 
 def main() -> None:
@@ -28,6 +42,7 @@ def main() -> None:
             "trust",
             "scale",
             "ranks",
+            "page",
         ],
     )
     parser.add_argument("--repeats", type=int, default=7, help="turns that each contender takes [default: 7]")
@@ -80,6 +95,8 @@ def main() -> None:
         scale.main(options.out, tuple(options.sizes))
     if options.what in ("all", "ranks"):
         ranks.main(options.out)
+    if options.what in ("all", "page"):
+        page.main(options.out)
 
 
 if __name__ == "__main__":

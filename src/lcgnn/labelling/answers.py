@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcgnn.assessment.calibration import at_temperature
+from lcgnn.features.names import feature_names
 from lcgnn.graph import Graph
 from lcgnn.labelling.messages import LeastSure, Thought
 from lcgnn.labelling.opening import Opened
 from lcgnn.labelling.training import METHOD, Fitted, Job, page_method
-from lcgnn.runs.explainer import Explainer
+from lcgnn.runs.explaining.explainer import Explainer
 from lcgnn.runs.model import TrainedModel
 
 _MOST_THOUGHTS = 5
@@ -107,10 +108,9 @@ class Answers:
     @cached_property
     def explainer(self) -> Explainer:
         """What explains the answers."""
-        from lcgnn.features.names import feature_names
-
         names = feature_names(self.opened.loaded.encoding, self.opened.graph.num_features)
-        return Explainer(*self.job.labelled(self.opened.graph), (self.model,), names)
+        # Fitting again for every label would keep the page waiting.
+        return Explainer(*self.job.labelled(self.opened.graph), (self.model,), names=names, retrain=False)
 
 
 def _neighbours(graph: Graph, node: int) -> NDArray[np.int64]:

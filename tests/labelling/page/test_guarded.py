@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.labelling.page.conftest import Served, write_ledger, write_table
+from tests.labelling.page.serving import Served
+from tests.labelling.page.tables import write_ledger, write_table
 
 from lcgnn.labelling.ledger import Ledger
 from lcgnn.sources.tables.ledger import Line

@@ -1,28 +1,16 @@
 """How the page looks and how it is reached: colours, a small window, the dark, the keyboard alone, the map."""
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
 from matplotlib.image import imread
 from numpy.typing import NDArray
-from tests.labelling.page.conftest import Served, write_fruits, write_ledger
+from tests.labelling.page.serving import Served
 
 # Of the first three classes, as the page's palette has them.
 COLOURS = ((0x39, 0x5D, 0xD0), (0xD9, 0x8A, 0x02), (0x22, 0xAA, 0xA1))
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """The page of a graph with eight labels of each of three classes."""
-    folder = tmp_path_factory.mktemp("looks")
-    truth = write_fruits(folder / "fruits")
-    write_ledger(folder / "labels.csv", {node: kind for node, kind in truth.items() if int(node[4:]) < 8})
-    serving = Served(folder / "fruits", folder / "labels.csv")
-    yield serving
-    serving.kill()
 
 
 def picture(page: Any, what: str = "#map") -> NDArray[np.float64]:
@@ -35,8 +23,8 @@ def looking_like(shown: NDArray[np.float64], colour: tuple[int, int, int]) -> ND
     return np.argwhere(np.abs(shown - colour).max(axis=2) < 30)
 
 
-def trained(served: Served, visit: Callable[..., Any], **how: Any) -> Any:
-    page = served.open(visit, **how)
+def trained(fruits: Served, visit: Callable[..., Any], **how: Any) -> Any:
+    page = fruits.open(visit, **how)
     page.locator("#training", has_text="Trained on").wait_for()
     # The colours turn in half a second.
     page.wait_for_timeout(700)
@@ -44,9 +32,9 @@ def trained(served: Served, visit: Callable[..., Any], **how: Any) -> Any:
 
 
 def test_the_map_has_the_classes_colours_and_a_click_opens_a_node(
-    served: Served, visit: Callable[..., Any]
+    fruits: Served, visit: Callable[..., Any]
 ) -> None:
-    page = trained(served, visit)
+    page = trained(fruits, visit)
     shown = picture(page)
     above_the_legend = shown[
         : int(page.locator("#legend").bounding_box()["y"] - page.locator("#map").bounding_box()["y"])
@@ -63,9 +51,9 @@ def test_the_map_has_the_classes_colours_and_a_click_opens_a_node(
 
 
 def test_the_map_moves_by_mouse_and_wheel_and_is_shown_whole_again(
-    served: Served, visit: Callable[..., Any]
+    fruits: Served, visit: Callable[..., Any]
 ) -> None:
-    page = trained(served, visit, reduced_motion="reduce")
+    page = trained(fruits, visit, reduced_motion="reduce")
     page.locator("#map").hover(position={"x": 5, "y": 5})
     whole = picture(page)
     box = page.locator("#map").bounding_box()
@@ -84,8 +72,8 @@ def test_the_map_moves_by_mouse_and_wheel_and_is_shown_whole_again(
     assert len(np.argwhere(np.abs(picture(page)[:, :-60] - whole[:, :-60]).max(axis=2) > 60)) < 50
 
 
-def test_an_explanation_lights_its_nodes_on_the_map(served: Served, visit: Callable[..., Any]) -> None:
-    page = trained(served, visit, reduced_motion="reduce")
+def test_an_explanation_lights_its_nodes_on_the_map(fruits: Served, visit: Callable[..., Any]) -> None:
+    page = trained(fruits, visit, reduced_motion="reduce")
     before = picture(page)
     page.keyboard.press("e")
     page.locator(".explanation h3", has_text="Why").wait_for()
@@ -96,8 +84,8 @@ def test_an_explanation_lights_its_nodes_on_the_map(served: Served, visit: Calla
     assert len(np.argwhere(np.abs(picture(page) - before).max(axis=2) > 60)) < 50
 
 
-def test_a_window_as_narrow_as_a_telephone_is_enough(served: Served, visit: Callable[..., Any]) -> None:
-    page = trained(served, visit, wide=360, high=740, has_touch=True, is_mobile=True)
+def test_a_window_as_narrow_as_a_telephone_is_enough(fruits: Served, visit: Callable[..., Any]) -> None:
+    page = trained(fruits, visit, wide=360, high=740, has_touch=True, is_mobile=True)
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     boxes = {name: page.locator(name).bounding_box() for name in ("#card", "#map", "#brings", "#classes", "#look")}
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= 360 for box in boxes.values())
@@ -109,8 +97,8 @@ def test_a_window_as_narrow_as_a_telephone_is_enough(served: Served, visit: Call
     page.locator("#card-title", has_text=title).wait_for()
 
 
-def test_the_page_is_dark_where_the_system_is(served: Served, visit: Callable[..., Any]) -> None:
-    light, dark = (trained(served, visit, color_scheme=scheme) for scheme in ("light", "dark"))
+def test_the_page_is_dark_where_the_system_is(fruits: Served, visit: Callable[..., Any]) -> None:
+    light, dark = (trained(fruits, visit, color_scheme=scheme) for scheme in ("light", "dark"))
     for part in ("#map", "#card", "#brings", "header"):
         assert np.median(picture(light, part)) > 200
         assert np.median(picture(dark, part)) < 60
@@ -119,8 +107,8 @@ def test_the_page_is_dark_where_the_system_is(served: Served, visit: Callable[..
     assert np.median(picture(light)) < 60
 
 
-def test_everything_is_reached_by_the_keyboard_alone(served: Served, visit: Callable[..., Any]) -> None:
-    page = trained(served, visit)
+def test_everything_is_reached_by_the_keyboard_alone(fruits: Served, visit: Callable[..., Any]) -> None:
+    page = trained(fruits, visit)
     keyboard = page.keyboard
     title = page.locator("#card-title").inner_text()
     keyboard.press("Tab")
@@ -170,8 +158,8 @@ def focused(page: Any) -> str:
     return str(page.evaluate("document.activeElement.id"))
 
 
-def test_keys_can_be_turned_off(served: Served, visit: Callable[..., Any]) -> None:
-    page = trained(served, visit)
+def test_keys_can_be_turned_off(fruits: Served, visit: Callable[..., Any]) -> None:
+    page = trained(fruits, visit)
     title = page.locator("#card-title").inner_text()
     page.locator("#help").click()
     page.get_by_text("Letters and numbers work as keys").click()
@@ -181,8 +169,8 @@ def test_keys_can_be_turned_off(served: Served, visit: Callable[..., Any]) -> No
     assert page.locator("#card-title").inner_text() == title
 
 
-def test_nothing_moves_for_those_who_asked_for_that(served: Served, visit: Callable[..., Any]) -> None:
-    page = trained(served, visit, reduced_motion="reduce")
+def test_nothing_moves_for_those_who_asked_for_that(fruits: Served, visit: Callable[..., Any]) -> None:
+    page = trained(fruits, visit, reduced_motion="reduce")
     moving = """() => [...document.querySelectorAll("*")].filter((element) => {
       const style = getComputedStyle(element);
       return style.animationName !== "none" || style.transitionDuration !== "0s";

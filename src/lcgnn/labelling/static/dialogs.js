@@ -58,7 +58,7 @@ export class Dialogs {
   /** What the server said against it, or null. */
   async #attempt(change) {
     this.refused = null;
-    return (await change()) ? null : this.refused ?? "The last answer is still on its way: try again.";
+    return (await change()) ? null : this.refused ?? "It was not saved.";
   }
 
   addClass() {

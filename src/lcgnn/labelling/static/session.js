@@ -13,7 +13,11 @@ export class Session extends EventTarget {
   /** Whether the card is the server's suggestion, not a node that the person opened. */
   suggested = true;
   /** An answer is on its way and no other card could be shown: the one in sight is no longer what a key would be for. */
-  busy = false;
+  get busy() {
+    return this.#waiting > 0;
+  }
+
+  #waiting = 0;
   /** The card that will probably come next, fetched while the person reads this one. */
   #ahead = null;
   /** Changes on their way to the server, one after the other. */
@@ -155,12 +159,11 @@ export class Session extends EventTarget {
     else this.tell("trouble", error.message);
   }
 
-  /** Sends one change; true when the server has it. Keys pressed meanwhile are for a card that is gone. */
+  /** Sends one change after those before it; true when the server has it. Keys pressed meanwhile are for a card that is gone. */
   async #send(path, body) {
-    if (this.busy) return false;
-    this.#setBusy(true);
+    this.#setWaiting(this.#waiting + 1);
     const answer = await this.#post(path, body);
-    this.#setBusy(false);
+    this.#setWaiting(this.#waiting - 1);
     if (answer) this.#turn(answer.card, true);
     return answer !== null;
   }
@@ -169,8 +172,8 @@ export class Session extends EventTarget {
     return this.busy || performance.now() - this.#surprised < SURPRISE;
   }
 
-  #setBusy(busy) {
-    this.busy = busy;
+  #setWaiting(waiting) {
+    this.#waiting = waiting;
     this.tell("busy");
   }
 

@@ -29,24 +29,15 @@ void main() {
 }`, `#version 300 es
 precision highp float;
 in vec3 fill;
-uniform vec3 ring;
-uniform vec3 gap;
-uniform float ringed;
 uniform float size;
 uniform float strength;
 out vec4 colour;
 void main() {
   float radius = length(gl_PointCoord - 0.5) * size;
   float inside = clamp(0.5 * size - radius, 0.0, 1.0);
-  vec3 shade = fill;
-  if (ringed > 0.0) {
-    float outer = 0.5 * size - ringed;
-    shade = mix(fill, gap, clamp(radius - outer + ringed * 0.8, 0.0, 1.0));
-    shade = mix(shade, ring, clamp(radius - outer + 0.5, 0.0, 1.0));
-  }
   float alpha = inside * strength;
   if (alpha <= 0.0) discard;
-  colour = vec4(shade * alpha, alpha);
+  colour = vec4(fill * alpha, alpha);
 }`];
 
 /** Above so many edges their picture is too dense for smooth lines to be seen, and smoothing costs four times as much. */
@@ -74,16 +65,14 @@ export class Drawing {
       ends[2 * at] = layout[2 * edges[at]];
       ends[2 * at + 1] = layout[2 * edges[at] + 1];
     }
-    for (const held of [this.edges, this.nodes, this.marked]) this.#release(held);
+    for (const held of [this.edges, this.nodes]) this.#release(held);
     this.numEdges = edges.length / 2;
-    this.layout = layout;
     this.edges = this.#holding(this.programs.edges, { position: { numComponents: 2, data: ends } });
     this.nodes = this.#holding(this.programs.nodes, {
       position: { numComponents: 2, data: layout },
       before: { numComponents: 3, data: new Uint8Array((layout.length / 2) * 3), normalize: true, drawType: gl.DYNAMIC_DRAW },
       after: { numComponents: 3, data: new Uint8Array((layout.length / 2) * 3), normalize: true, drawType: gl.DYNAMIC_DRAW },
     });
-    this.marked = null;
   }
 
   #holding(program, arrays) {
@@ -102,19 +91,6 @@ export class Drawing {
     twgl.setAttribInfoBufferFromArray(this.gl, this.nodes.buffers.attribs.after, after);
   }
 
-  /** Nodes that are drawn above the others, with a ring. */
-  setMarked(positions, colours) {
-    this.#release(this.marked);
-    this.marked = null;
-    if (!positions.length) return;
-    const places = new Float32Array(2 * positions.length);
-    positions.forEach((position, at) => places.set(this.layout.subarray(2 * position, 2 * position + 2), 2 * at));
-    const fill = { numComponents: 3, data: colours, normalize: true };
-    this.marked = this.#holding(this.programs.nodes, {
-      position: { numComponents: 2, data: places }, before: fill, after: { ...fill },
-    });
-  }
-
   /** One frame. `dimmed` is 0 to 1: how far everything steps back behind what is lit above it. */
   draw(view, { theme, turned, dimmed, nodeSize, ratio }) {
     const { gl } = this;
@@ -131,14 +107,8 @@ export class Drawing {
         ...place, ink: [...unit(theme.edge), opacity * (1 - 0.6 * dimmed)],
       });
     }
-    const common = { ...place, ring: unit(theme.ink), gap: unit(theme.map), strength: 1 - 0.72 * dimmed };
-    this.#run(this.programs.nodes, this.nodes, gl.POINTS, { ...common, turned, size: nodeSize * ratio, ringed: 0 });
-    if (this.marked) {
-      const size = Math.max(1.5 * nodeSize, 11) * ratio;
-      this.#run(this.programs.nodes, this.marked, gl.POINTS, {
-        ...common, turned: 1, size, ringed: Math.max(1.6, 0.13 * size), strength: 1 - 0.4 * dimmed,
-      });
-    }
+    const strength = 1 - 0.72 * dimmed;
+    this.#run(this.programs.nodes, this.nodes, gl.POINTS, { ...place, turned, size: nodeSize * ratio, strength });
   }
 
   /** Milliseconds until what `act` draws is really there. */

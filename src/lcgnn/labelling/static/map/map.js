@@ -12,6 +12,9 @@ const RECOLOUR = 450;
 /** A frame that takes longer than this, in milliseconds, is drawn only when the map rests; until then its picture moves. */
 const SLOW = 14;
 const REST = 140;
+const LATER = 1500;
+/** A share of the nodes so small that another colour of theirs can wait. */
+const FEW = 0.01;
 /** How far a picture that will be moved reaches beyond the map, as a share of its width and height. */
 const MARGIN = 0.25;
 const FLIGHT = 400;
@@ -32,6 +35,7 @@ export class GraphMap {
     this.hovered = null;
     this.links = [];
     this.lit = null;
+    this.marked = new Map();
     this.turnedAt = -Infinity;
     this.flight = null;
     /** Whether drawing takes so long here that only pictures are moved; the view that the picture shows; whether it is out of date. */
@@ -135,7 +139,7 @@ export class GraphMap {
     }
     this.canvas.style.setProperty("--beyond", `${-100 * margin}%`);
     this.stale = true;
-    this.view.resize(width, height, Math.min(byId("legend").offsetHeight, height / 4));
+    this.view.resize(width, height, this.#legendHeight(height));
     if (fit) this.view.fit();
     // A canvas of another size is empty until it is drawn upon; a frame later would be a flash.
     this.#frame(performance.now());
@@ -158,22 +162,50 @@ export class GraphMap {
   }
 
   #recolour(slowly = true) {
-    if (!this.session.graph) return;
+    const { session } = this;
+    if (!session.graph) return;
     const shades = this.#shades();
+    const changed = this.#differing(shades);
+    if (!changed && slowly) return;
     const before = slowly && this.colours && !this.slow && !calm() ? this.colours : shades;
     this.colours = shades;
     this.turnedAt = before === shades ? -Infinity : performance.now();
     this.drawing?.setColours(before, shades);
+    // A single label's node is marked above the picture anyway.
+    if (this.slow && slowly && changed < FEW * session.graph.shown) this.#redraw(LATER);
+    else this.#redraw(0);
+  }
+
+  /** How many nodes have another colour than before. */
+  #differing(shades) {
+    if (this.colours?.length !== shades.length) return shades.length / 3;
+    let changed = 0;
+    for (let at = 0; at < shades.length; at += 3) {
+      const same = shades[at] === this.colours[at] && shades[at + 1] === this.colours[at + 1] && shades[at + 2] === this.colours[at + 2];
+      if (!same) changed += 1;
+    }
+    return changed;
+  }
+
+  /** Has the picture drawn anew, at once or after so many milliseconds in which the map rests. */
+  #redraw(later) {
+    if (later === LATER && this.resting) return;
+    clearTimeout(this.resting);
+    this.resting = later ? setTimeout(() => this.#redraw(0), later) : undefined;
+    if (later) return;
     this.stale = true;
     this.moved();
   }
 
   #mark() {
     const { session } = this;
-    const marked = [...session.labels].filter(([node]) => session.positions.has(node));
-    const colours = new Uint8Array(marked.flatMap(([, index]) => colourOf(index)));
-    this.drawing?.setMarked(marked.map(([node]) => session.positions.get(node)), colours);
-    this.stale = true;
+    this.marked = new Map();
+    for (const [node, index] of session.labels) {
+      if (!session.positions.has(node)) continue;
+      const colour = cssColour(index);
+      if (!this.marked.has(colour)) this.marked.set(colour, []);
+      this.marked.get(colour).push(session.positions.get(node));
+    }
     this.moved();
   }
 
@@ -189,7 +221,12 @@ export class GraphMap {
       make("li", {}, make("i", { class: "paler" }), "paler: less sure"),
       make("li", {}, make("i", { class: "ringed" }), "ringed: labelled"),
     );
-    if (this.view.lower !== byId("legend").offsetHeight) this.#resize();
+    if (this.view.lower !== this.#legendHeight(this.view.height)) this.#resize();
+  }
+
+  /** What the legend takes of the map, a quarter at most. */
+  #legendHeight(height) {
+    return Math.min(byId("legend").offsetHeight, height / 4);
   }
 
   /** The card's node is pointed at, with lines to its neighbours. */
@@ -285,6 +322,9 @@ export class GraphMap {
       current: this.current ?? null,
       hovered: this.hovered,
       links: this.lit ?? this.links,
+      lit: this.lit !== null,
+      marked: this.marked,
+      markSize: Math.max(1.5 * this.nodeSize, 12),
       colour: (position) => {
         const index = this.session.classAt(position);
         return index === null ? theme.faint : colourOf(index);
@@ -293,11 +333,16 @@ export class GraphMap {
     if (flying || turned < 1) this.moved();
   }
 
+  /** Larger where there is room, in pixels of the page. */
+  get nodeSize() {
+    const room = Math.sqrt((this.view.width * this.view.height) / Math.max(this.session.graph.shown, 1));
+    return Math.min(22, Math.max(3, 0.42 * room) * Math.sqrt(this.view.zoom));
+  }
+
   #paint(turned) {
     const { view, theme, ratio } = this;
     const beyond = this.slow ? 1 + 2 * MARGIN : 1;
-    const room = Math.sqrt((view.width * view.height) / Math.max(this.session.graph.shown, 1));
-    const nodeSize = Math.min(22, Math.max(3, 0.42 * room) * Math.sqrt(view.zoom));
+    const { nodeSize } = this;
     const { x, y, scale, zoom } = view;
     const seen = { x, y, scale, zoom, width: view.width * beyond, height: view.height * beyond };
     this.drawing.draw(seen, { theme, turned, dimmed: this.lit ? 1 : 0, nodeSize, ratio });
@@ -311,11 +356,7 @@ export class GraphMap {
     const { view, drawn } = this;
     const [dx, dy] = [(drawn.x - view.x) * view.scale, (drawn.y - view.y) * view.scale];
     this.canvas.style.setProperty("transform", `translate(${dx}px, ${dy}px) scale(${view.scale / drawn.scale})`);
-    clearTimeout(this.resting);
-    this.resting = setTimeout(() => {
-      this.stale = true;
-      this.moved();
-    }, REST);
+    this.#redraw(REST);
   }
 
   #fly(now) {
