@@ -1,6 +1,8 @@
 // Everything that is asked of the server: one line of words where it fails, and a connection that comes back by itself.
 
 const VERSION = 1;
+/** An explanation may take seconds, and a large layout that is not kept yet a minute. */
+const PATIENCE = 120000;
 const RETRY = [500, 1000, 2000, 4000];
 
 export class ServerError extends Error {
@@ -16,7 +18,7 @@ const ENDED = "This page's session has ended. Open the address that lcgnn label 
 async function ask(path, options = {}) {
   let answer;
   try {
-    answer = await fetch(path, { cache: "no-store", credentials: "same-origin", ...options });
+    answer = await fetch(path, { cache: "no-store", credentials: "same-origin", signal: AbortSignal.timeout(PATIENCE), ...options });
   } catch {
     throw new ServerError(LOST, 0);
   }
