@@ -26,9 +26,9 @@ def pages(tmp_path: Path) -> Iterator[Callable[..., Page]]:
         page.end()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """One page for all tests of a file."""
+    """One page for all tests that need no other."""
     folder = tmp_path_factory.mktemp("page")
     served = start(str(write_graph(folder / "graph")), within=folder)
     yield served

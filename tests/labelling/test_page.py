@@ -15,7 +15,6 @@ from tests.labelling.pages import HOSTILE, NUM_NODES, colour_of
 
 from lcgnn.runs.model import TrainedModel
 from lcgnn.sources.choice import source_of
-from lcgnn.sources.tables.ledger import read_ledger
 
 
 def without_revision(state: dict) -> dict:
@@ -194,84 +193,71 @@ def test_a_full_disk_is_told_and_nothing_is_claimed_that_is_not_saved(page):
     assert state["messages"] == []
 
 
-def test_killed_at_any_moment_it_goes_on_where_it_was(pages, unlabelled):
-    first = pages(str(unlabelled))
-    first.label_next(7)
-    first.post("/api/skip", node=first.get("/api/card")["node"])
-    first.post("/api/unsure", node=first.get("/api/card")["node"])
-    first.post("/api/classes", action="add", name="violet")
-    before = without_revision(first.get("/api/state"))
-    given = {first.get(f"/api/node/{node}")["id"]: None for node, _ in first.get("/api/state")["labelled"]}
-    first.kill()
-    second = pages(str(unlabelled))
-    assert without_revision(second.get("/api/state")) == before
-    assert second.post("/api/undo")["state"]["classes"][-1]["name"] != "violet"
-    second.end()
-    with (unlabelled / "nodes.csv").open(encoding="utf-8") as file:
-        assert next(csv.reader(file)) == ["id", "text", "size"]
-    loaded = source_of(str(unlabelled)).load()
-    assert {str(loaded.graph.node_names[node]) for node in loaded.split.train} == set(given)
+def test_files_that_change_under_the_open_page_are_noticed_and_labels_kept(page):
+    nodes = Path(page.get("/api/graph")["ledger"]).parent / "nodes.csv"
+    status, text = nodes.stat(), nodes.read_text(encoding="utf-8")
+    nodes.write_text(text + "new,red things,1\n", encoding="utf-8")
+    state = page.wait_for(lambda state: state["messages"])
+    assert "have changed" in state["messages"][0]
+    page.label_next()
+    assert len(page.get("/api/state")["labelled"]) == len(state["labelled"]) + 1
+    nodes.write_text(text, encoding="utf-8")
+    os.utime(nodes, ns=(status.st_atime_ns, status.st_mtime_ns))
+    page.wait_for(lambda state: not state["messages"])
 
 
-def test_two_pages_on_one_graph_lose_nothing_and_see_each_other(pages, unlabelled):
-    first, second = pages(str(unlabelled)), pages(str(unlabelled))
-    first.post("/api/classes", action="add", name="red")
-    second.wait_for(lambda state: state["classes"])
+def test_two_pages_on_one_graph_lose_nothing_and_see_each_other(page, pages):
+    other = pages(str(Path(page.get("/api/graph")["ledger"]).parent))
+    before = other.get("/api/state")["labelled"]
+    assert before == page.get("/api/state")["labelled"]
+    free = sorted(set(range(NUM_NODES)) - {node for node, _ in before})
 
-    def label(page, nodes):
+    def label(by, nodes):
         for node in nodes:
-            page.post("/api/label", node=node, **{"class": "red"})
+            by.post("/api/label", node=node, **{"class": "red"})
 
     threads = [
-        threading.Thread(target=label, args=(first, range(10))),
-        threading.Thread(target=label, args=(second, range(10, 20))),
+        threading.Thread(target=label, args=(page, free[:8])),
+        threading.Thread(target=label, args=(other, free[8:16])),
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    for page in (first, second):
-        page.wait_for(lambda state: len(state["labelled"]) == 20)
-    # Each undoes what it did itself.
-    assert [10, 0] in first.post("/api/undo")["state"]["labelled"]
-    assert len(read_ledger(unlabelled / "labels.csv").labels()) == 19
+    for one in (page, other):
+        one.wait_for(lambda state: len(state["labelled"]) == len(before) + 16)
+    # Each takes back what it did itself.
+    left = {node for node, _ in page.post("/api/undo")["state"]["labelled"]}
+    assert free[7] not in left
+    assert set(free[8:16]) <= left
+    other.wait_for(lambda state: {node for node, _ in state["labelled"]} == left)
 
 
-def test_files_that_change_under_the_open_page_are_noticed_and_labels_kept(pages, unlabelled):
-    page = pages(str(unlabelled))
-    labelled = page.label_next(2)
-    nodes = unlabelled / "nodes.csv"
-    text = nodes.read_text(encoding="utf-8")
-    nodes.write_text(text + "new,red things,1\n", encoding="utf-8")
-    state = page.wait_for(lambda state: state["messages"])
-    assert "have changed" in state["messages"][0]
-    page.label_next(1)
-    assert len(page.get("/api/state")["labelled"]) == 3
-    nodes.write_text(text, encoding="utf-8")
-    os.utime(nodes, ns=(0, 0))
-    gone = page.get(f"/api/node/{labelled[0]}")["id"]
-    page.end()
-    ledger = unlabelled / "labels.csv"
-    ledger.write_text(
-        ledger.read_text(encoding="utf-8").replace(f"\n{gone},", "\nno such node,"), encoding="utf-8"
-    )
-    again = pages(str(unlabelled))
-    state = again.get("/api/state")
-    assert len(state["labelled"]) == 2
-    assert "1 nodes in labels.csv are not in the graph" in state["messages"][0]
-
-
-def test_ctrl_c_ends_it_soon_and_says_what_is_kept(pages, unlabelled):
-    page = pages(str(unlabelled))
-    page.label_next(3)
-    with page.client.stream("GET", "/api/events") as events:
+def test_killed_at_any_moment_it_goes_on_where_it_was_and_ctrl_c_says_what_is_kept(pages, unlabelled):
+    first = pages(str(unlabelled))
+    given = {first.get(f"/api/node/{node}")["id"]: colour_of(node) for node in first.label_next(7)}
+    first.post("/api/skip", node=first.get("/api/card")["node"])
+    first.post("/api/unsure", node=first.get("/api/card")["node"])
+    first.post("/api/classes", action="add", name="violet")
+    before = without_revision(first.get("/api/state"))
+    first.kill()
+    second = pages(str(unlabelled))
+    assert without_revision(second.get("/api/state")) == before
+    assert second.post("/api/undo")["state"]["classes"][-1]["name"] != "violet"
+    with second.client.stream("GET", "/api/events") as events:
         next(events.iter_lines())
-        page.process.send_signal(signal.SIGINT)
-        assert page.process.wait(20) == 130
-    said = page.process.stdout.read()
-    assert "3 labels are in" in said
+        second.process.send_signal(signal.SIGINT)
+        assert second.process.wait(30) == 0
+    said = second.process.stdout.read()
+    assert "7 labels are in" in said
     assert "Give the command again" in said
-    assert "Traceback" not in page.process.stderr.read()
+    assert "Traceback" not in second.process.stderr.read()
+    assert (unlabelled / "nodes.csv").read_text(encoding="utf-8").startswith("id,text,size\n")
+    loaded = source_of(str(unlabelled)).load()
+    labels = loaded.graph.labels[loaded.split.train]
+    names = loaded.graph.node_names[loaded.split.train]
+    found = {str(name): loaded.graph.class_names[label] for name, label in zip(names, labels, strict=True)}
+    assert found == given
 
 
 def test_the_simulated_labeller_answers_with_the_true_labels_that_were_hidden(pages, unlabelled):

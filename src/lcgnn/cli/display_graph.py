@@ -83,7 +83,7 @@ def suggestions_table(suggestions: Suggestions) -> RenderableType:
     """The nodes to label next, with a reason each."""
     known = f"{suggestions.labelled:,} of {suggestions.graph.num_nodes:,} nodes have a label"
     table = Table(
-        title=_printable(f"{suggestions.graph.name}: label these next ({known})"),
+        title=printable(f"{suggestions.graph.name}: label these next ({known})"),
         title_justify="left",
         title_style="bold",
     )
@@ -91,7 +91,7 @@ def suggestions_table(suggestions: Suggestions) -> RenderableType:
     table.add_column("node", overflow="fold")
     table.add_column("why")
     for rank, (name, item) in enumerate(zip(suggestions.ids, suggestions.items, strict=True), start=1):
-        table.add_row(str(rank), _printable(name), _printable(item.reason))
+        table.add_row(str(rank), printable(name), printable(item.reason))
     return table
 
 

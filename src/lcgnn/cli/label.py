@@ -47,7 +47,7 @@ def label(
     from lcgnn.cli.display import out as console
     from lcgnn.labelling.opening import open_graph
     from lcgnn.labelling.security import is_loopback
-    from lcgnn.labelling.serving import Address, check_installed, serve
+    from lcgnn.labelling.serving import Address, check_installed, prepare
 
     def told(line: str) -> None:
         console.print(line, soft_wrap=True, markup=False, highlight=False)
@@ -58,9 +58,14 @@ def label(
     address.check()
     with fetching(err) as progress:
         opened = open_graph(graph, columns, out=out, simulate=simulate, progress=progress)
+    serving = prepare(opened, address)
     print_notes(opened.loaded.notes)
-    loop = serve(opened, address, browser=browser, told=told)
-    told(f"\n{loop.labels.nodes.size:,} labels are in {opened.ledger}. Give the command again to go on.")
+    for line in serving.words:
+        told(line)
+    if browser:
+        serving.open_browser()
+    serving.run()
+    told(f"\n{serving.last_words}")
 
 
 def _password(file: Path | None) -> str:

@@ -108,7 +108,7 @@ class Answers:
     @cached_property
     def explainer(self) -> Explainer:
         """What explains the answers."""
-        names = feature_names(self.opened.loaded.encoding, self.opened.graph.num_features)
+        names = feature_names(self.opened.loaded.encoding, self.opened.graph.num_features, self.opened.table)
         # Fitting again for every label would keep the page waiting.
         return Explainer(*self.job.labelled(self.opened.graph), (self.model,), names=names, retrain=False)
 

@@ -200,8 +200,8 @@ class Loop:
         return tuple(said)
 
     def _seen(self) -> tuple[Labels, Answers | None]:
-        with self.lock:
-            return self.labels, self.answers
+        # Without the lock: whoever makes suggestions may be waited for by one who holds it.
+        return self.labels, self.answers
 
     def _say(self, line: Line, by: str | None = None) -> None:
         self._saved(lambda: self.ledger.append(lambda _given: line, by))

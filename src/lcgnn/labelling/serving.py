@@ -6,7 +6,6 @@ import getpass
 import socket
 import threading
 import webbrowser
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -55,6 +54,8 @@ class Address:
 
     def listening(self) -> socket.socket:
         """A socket that listens there; ConfigError if the port is taken or the address is not this machine's."""
+        if not 0 <= self.port < 2**16:
+            raise ConfigError(f"There is no port {self.port}; they go up to 65535, and 0 is any that is free.")
         try:
             family, kind, protocol, _, place = socket.getaddrinfo(
                 self.host, self.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -109,6 +110,26 @@ class Serving:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.port}/?token={self.guard.token}"
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What somebody has to know who wants to open it, a line each."""
+        kept = int(self.loop.labels.nodes.size)
+        return (
+            f"Labels go to {self.loop.opened.ledger} ({kept:,} there).",
+            f"Open {self.link}",
+            "The link works once. Ctrl-C ends the page; labels are kept.",
+        )
+
+    @property
+    def last_words(self) -> str:
+        """What is kept when it has ended."""
+        kept = int(self.loop.labels.nodes.size)
+        return f"{kept:,} labels are in {self.loop.opened.ledger}. Give the command again to go on."
+
+    def open_browser(self) -> None:
+        """Have the page opened by the user's browser, which may take its time."""
+        threading.Thread(target=webbrowser.open, args=(self.link,), daemon=True).start()
+
     def run(self) -> None:
         """Serve until somebody interrupts it."""
         self.loop.start()
@@ -118,9 +139,13 @@ class Serving:
             with suppress(KeyboardInterrupt):
                 self._server.run(sockets=[self._socket])
         finally:
-            self._socket.close()
-            self._labeller.close()
-            self.loop.close()
+            self.close()
+
+    def close(self) -> None:
+        """End everything that goes on."""
+        self._socket.close()
+        self._labeller.close()
+        self.loop.close()
 
 
 def check_installed() -> None:
@@ -129,32 +154,16 @@ def check_installed() -> None:
     need("uvicorn", PURPOSE)
 
 
-def serve(
-    opened: Opened,
-    address: Address | None = None,
-    *,
-    browser: bool = True,
-    told: Callable[[str], None] = print,
-) -> Loop:
-    """Serve the page of a graph until it is interrupted; returns what it came to.
+def prepare(opened: Opened, address: Address | None = None) -> Serving:
+    """The page of a graph, ready to be served; ConfigError or OutputError in one line if it cannot be.
 
     Args:
         opened: The graph.
-        address: Where the page is served.
-        browser: Whether to open it.
-        told: Called with each line for the user.
+        address: Where the page is served; by default on this machine, at any port that is free.
     """
     address = address or Address()
     address.check()
-    loop = Loop(opened, by=_who())
-    serving = Serving(loop, address)
-    told(f"Labels go to {opened.ledger} ({loop.labels.nodes.size:,} there).")
-    told(f"Open {serving.link}")
-    told("The link works once. Ctrl-C ends the page; labels are kept.")
-    if browser:
-        threading.Thread(target=webbrowser.open, args=(serving.link,), daemon=True).start()
-    serving.run()
-    return loop
+    return Serving(Loop(opened, by=_who()), address)
 
 
 def _who() -> str:
