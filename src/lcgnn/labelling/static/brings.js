@@ -82,11 +82,11 @@ export class Brings {
     if (doubtful.length) {
       lists.push(make("h3", { text: "Labels that look wrong" }), make("ul", { class: "look" }, ...doubtful.map(({ node, id, given, instead, reason }) => make("li", {},
         make("button", { type: "button", onclick: () => session.open(node) },
-          make("b", { text: clip(id, 40) }), make("span", { class: "change" }, this.#named(given), " → ", this.#named(instead)), make("small", { text: clip(reason ?? "", 200) }))))));
+          make("b", { text: clip(id, 40) }), make("span", { class: "change" }, this.#named(given), " → ", this.#named(instead)), make("small", { title: clip(reason, 600), text: clip(reason, 130) }))))));
     }
     if (leastSure.length) {
       lists.push(make("h3", { text: "Least sure regions" }), make("ul", { class: "look" }, ...leastSure.map(({ node, id, words }) => make("li", {},
-        make("button", { type: "button", onclick: () => session.open(node) }, make("b", { text: clip(id, 40) }), make("small", { text: clip(words, 200) }))))));
+        make("button", { type: "button", onclick: () => session.open(node) }, make("b", { text: clip(id, 40) }), make("small", { title: clip(words, 600), text: clip(words, 130) }))))));
     }
     return lists.length ? lists : [make("p", { class: "empty", text: "Labels that look wrong and regions where the model is least sure are listed here once it is trained." })];
   }

@@ -2,7 +2,7 @@
 
 import { count, make, makeSvg, percent } from "./dom.js";
 
-const [WIDTH, HEIGHT] = [340, 130];
+const [WIDTH, HEIGHT] = [340, 112];
 const [LEFT, RIGHT, TOP, BOTTOM] = [38, 10, 8, 22];
 
 function steps(low, high, about) {
