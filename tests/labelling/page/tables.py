@@ -45,5 +45,16 @@ def write_ledger(path: Path, labels: dict[str, str]) -> None:
         ledger.append(partial(_labelled, node, label))
 
 
+def write_classes(path: Path, names: list[str]) -> None:
+    """Classes without any label, as the page would have added them."""
+    ledger = Ledger(path, (), "test")
+    for name in names:
+        ledger.append(partial(_added, name))
+
+
+def _added(name: str, _given: object) -> Line:
+    return Line(label=name, action="class")
+
+
 def _labelled(node: str, label: str, _given: object) -> Line:
     return Line(id=node, label=label, action="label")

@@ -12,10 +12,7 @@ from typing import Any
 
 import pytest
 from tests.labelling.page.serving import Served
-from tests.labelling.page.tables import write_ledger, write_table
-
-from lcgnn.labelling.ledger import Ledger
-from lcgnn.sources.tables.ledger import Line
+from tests.labelling.page.tables import write_classes, write_ledger, write_table
 
 SCRIPT = "<script>alert('id')</script>"
 IMAGE = "<img src=x onerror=alert('class')>"
@@ -34,9 +31,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     write_table(folder / "graph" / "edges.csv", [["source", "target"], *edges])
     given = {name: (IMAGE if number < 4 else QUOTE) for number, name in enumerate(names[:8])}
     write_ledger(folder / "labels.csv", {**given, "gone": IMAGE})
-    ledger = Ledger(folder / "labels.csv", (), "test")
-    for number in range(40):
-        ledger.append(lambda _given, number=number: Line(label=f"kind {number}", action="class"))
+    write_classes(folder / "labels.csv", [f"kind {number}" for number in range(40)])
     serving = Served(folder / "graph", folder / "labels.csv")
     yield serving
     serving.kill()
