@@ -10,6 +10,7 @@ from benchmarks import (
     doubt,
     epoch,
     fits,
+    label,
     layer,
     page,
     ranks,
@@ -37,6 +38,7 @@ def main() -> None:
             "doubt",
             "training",
             "fits",
+            "label",
             "tables",
             "text",
             "trust",
@@ -83,6 +85,8 @@ def main() -> None:
         training.main(options.out)
     if options.what in ("all", "fits"):
         fits.main(options.out)
+    if options.what in ("all", "label"):
+        label.main(options.out)
     if options.what in ("all", "tables"):
         tables.main(options.out)
     if options.what in ("all", "text"):

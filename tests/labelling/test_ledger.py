@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from lcgnn.errors import DataError, OutputError
 from lcgnn.labelling.ledger import Ledger
-from lcgnn.sources.tables.ledger import HEADER, Line, find_ledger, is_ledger, parsed_lines, read_ledger
+from lcgnn.sources.tables.ledger import HEADER, Action, Line, find_ledger, is_ledger, parsed_lines, read_ledger
 
 NODES = ("a", "b", 'c "quoted", with comma', "d")
 NAMES = ("red", "green", "=blue", 'ümlaut, "x"')
@@ -88,7 +88,7 @@ def carry_out(ledger: Ledger, model: Model, action: tuple) -> Ledger:
         model.keep()
         model.classes.append(what[0])
     elif kind == "join" and what[0] in model.classes and what[0] != what[1]:
-        action_name = "merge" if what[1] in model.classes else "rename"
+        action_name: Action = "merge" if what[1] in model.classes else "rename"
         ledger.append(lambda _: Line(label=what[1], was=what[0], action=action_name))
         model.join(*what)
     elif kind == "undo":
@@ -180,7 +180,8 @@ def test_two_who_rename_and_merge_at_once_see_the_same(tmp_path):
     path = tmp_path / "labels.csv"
     mine, theirs = Ledger(path), Ledger(path)
     for node, name in (("a", "red"), ("b", "green"), ("c", "blue")):
-        mine.append(lambda _, node=node, name=name: Line(id=node, label=name))
+        line = Line(id=node, label=name)
+        mine.append(lambda _: line)  # noqa: B023
     theirs.append(lambda _: Line(label="violet", was="red", action="rename"))
     mine.append(lambda _: Line(label="violet", was="green", action="merge"))
     theirs.refresh()
@@ -193,7 +194,8 @@ def test_two_who_rename_and_merge_at_once_see_the_same(tmp_path):
 def append_many(path: Path, who: str, count: int) -> None:
     ledger = Ledger(path, by=who)
     for number in range(count):
-        ledger.append(lambda _, number=number: Line(id=f"{who}-{number}", label=f"class {number % 3}"))
+        line = Line(id=f"{who}-{number}", label=f"class {number % 3}")
+        ledger.append(lambda _: line)  # noqa: B023
 
 
 def test_processes_that_append_at_once_lose_nothing(tmp_path):

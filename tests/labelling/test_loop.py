@@ -19,18 +19,25 @@ from lcgnn.labelling.messages import Card, CurvePoint, Thought, to_json
 from lcgnn.labelling.names import LONGEST_NAME, checked_name
 from lcgnn.labelling.opening import open_graph
 from lcgnn.labelling.serving import Address
+from lcgnn.labelling.trainer import Trainer
 from lcgnn.labelling.training import Estimated, Failed, Fitted, Job, Worker
 from lcgnn.labelling.view import NO_CLASS, View
+from lcgnn.methods import create
 from lcgnn.sources.choice import source_of
 from lcgnn.sources.tables.ledger import HEADER, Line, find_ledger
+
+SHORT = create("lc-gcn", "own-graph", selection="last", base_epochs=5, epochs=5)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_trained(monkeypatch):
+    """No process is started for what is told here."""
+    monkeypatch.setattr(Trainer, "train", lambda *_: None)
 
 
 @pytest.fixture
 def loop(unlabelled):
-    """A loop that trains nothing, because it is not started."""
-    made = Loop(open_graph(str(unlabelled)), by="test")
-    made._trainer.train = lambda _: None
-    return made
+    return Loop(open_graph(str(unlabelled)), by="test")
 
 
 def job_of(nodes, number=1):
@@ -78,7 +85,6 @@ def test_labels_of_the_tables_are_there_and_follow_their_class(unlabelled):
     nodes.write_text("\n".join([f"{lines[0]},label", *rows]) + "\n", encoding="utf-8")
     content = nodes.read_bytes()
     loop = Loop(open_graph(str(unlabelled)))
-    loop._trainer.train = lambda _: None
     assert set(loop.labels.class_names) == set(COLOURS)
     assert loop.labels.nodes.tolist() == list(range(9))
     loop.change_classes("rename", "red", "crimson")
@@ -131,7 +137,6 @@ def test_a_user_s_own_labels_are_left_alone(unlabelled):
 def test_edges_alone_can_be_labelled(unlabelled):
     (unlabelled / "nodes.csv").unlink()
     loop = Loop(open_graph(str(unlabelled)))
-    loop._trainer.train = lambda _: None
     loop.label_as(0, "red")
     loop.label_as(1, "green")
     loaded = source_of(str(unlabelled)).load()
@@ -144,7 +149,6 @@ def test_ids_over_several_lines_are_told_apart_or_refused(tmp_path):
     (tmp_path / "edges.csv").write_text("source,target\nc,d\n", encoding="utf-8")
     (tmp_path / "nodes.csv").write_text('id,x\n"a\nb",1\nc,2\nd,3\n', encoding="utf-8")
     loop = Loop(open_graph(str(tmp_path)))
-    loop._trainer.train = lambda _: None
     loop.label_as(0, "red")
     loop.label_as(1, "green")
     loaded = source_of(str(tmp_path)).load()
@@ -155,8 +159,7 @@ def test_ids_over_several_lines_are_told_apart_or_refused(tmp_path):
 
 
 def test_fits_and_folds_take_turns_and_an_estimate_comes_however_fast_labels_are_given(unlabelled):
-    worker = Worker(open_graph(str(unlabelled)).graph)
-    worker.method = dataclasses.replace(worker.method, base_epochs=5, epochs=5)
+    worker = Worker(open_graph(str(unlabelled)).graph, SHORT)
     said = []
     for number in range(1, 16):
         worker.newest = job_of(range(1, 12 + number), number)
@@ -177,11 +180,12 @@ def test_fits_and_folds_take_turns_and_an_estimate_comes_however_fast_labels_are
 def test_the_same_labels_give_the_same_answers(unlabelled):
     answers = []
     for _ in range(2):
-        worker = Worker(open_graph(str(unlabelled)).graph)
-        worker.method = dataclasses.replace(worker.method, base_epochs=5, epochs=5)
+        worker = Worker(open_graph(str(unlabelled)).graph, SHORT)
         worker.newest = job_of(range(1, 10))
-        answers.append(worker.step().fit.label_distribution)
-    assert np.array_equal(*answers)
+        fitted = worker.step()
+        assert isinstance(fitted, Fitted)
+        answers.append(fitted.fit.label_distribution)
+    assert np.array_equal(answers[0], answers[1])
 
 
 def test_what_cannot_be_trained_is_told(loop):
@@ -198,8 +202,7 @@ def test_a_doubt_vanishes_with_the_label_that_it_is_about(loop):
     labels = loop.labels.job(1)
     held_out = np.eye(3, dtype=np.float32)[[COLOURS.index(colour_of(int(node))) for node in labels.nodes]]
     order = [COLOURS.index(name) for name in labels.class_names]
-    worker = Worker(loop.opened.graph)
-    worker.method = dataclasses.replace(worker.method, base_epochs=2, epochs=2)
+    worker = Worker(loop.opened.graph, SHORT)
     worker.newest = labels
     worker.step()
     estimated = next(item for item in iter(worker.step, object()) if isinstance(item, Estimated))

@@ -93,7 +93,7 @@ def test_an_address_that_others_can_reach_needs_permission_and_a_password():
 
 
 def test_a_password_lets_in_and_a_wrong_one_takes_its_time(monkeypatch):
-    slept = []
+    slept: list[float] = []
     monkeypatch.setattr("lcgnn.labelling.security.time.sleep", slept.append)
     guard = Guard(1, remote=True, password="long enough")
     assert guard.log_in("long enoug") is None

@@ -121,10 +121,11 @@ class Worker:
 
     Args:
         graph: The graph, whose own labels are not read.
+        method: What is fitted; None for the page's.
     """
 
-    def __init__(self, graph: Graph) -> None:
-        self.graph, self.method = graph, page_method()
+    def __init__(self, graph: Graph, method: Method | None = None) -> None:
+        self.graph, self.method = graph, method or page_method()
         self.newest: Job | None = None
         self._fitted: Job | None = None
         self._estimate: Iterator[Estimated | None] | None = None
