@@ -1,15 +1,17 @@
 // The map: every shown node where the layout puts it, in its class's colour, paler where the model is less sure.
 
 import { colourOf, cssColour, themeColours } from "../colours.js";
-import { byId, calm, clip, count, make, percent, show } from "../dom.js";
+import { byId, calm, count, show } from "../dom.js";
 import { Drawing } from "./drawing.js";
+import { drawLegend, showTip } from "./legend.js";
 import { Nearest } from "./nearest.js";
 import { Overlay } from "./overlay.js";
 import { point } from "./pointing.js";
+import { differing, shadesOf } from "./shades.js";
 import { View } from "./view.js";
 
 const RECOLOUR = 450;
-/** A frame that takes longer than this, in milliseconds, is drawn only when the map rests; until then its picture moves. */
+/** A frame that takes more milliseconds than this is drawn only when the map rests; until then its picture moves. */
 const SLOW = 14;
 const REST = 140;
 const LATER = 1500;
@@ -19,7 +21,6 @@ const FEW = 0.01;
 const MARGIN = 0.25;
 const FLIGHT = 400;
 const REACH = 12;
-const LEGEND = 8;
 const STRETCH = 1.7;
 
 const eased = (share) => 1 - (1 - share) ** 3;
@@ -38,7 +39,7 @@ export class GraphMap {
     this.marked = new Map();
     this.turnedAt = -Infinity;
     this.flight = null;
-    /** Whether drawing takes so long here that only pictures are moved; the view that the picture shows; whether it is out of date. */
+    /** Whether only pictures are moved here, the view that the picture shows, and whether it is out of date. */
     this.slow = false;
     this.drawn = null;
     this.stale = true;
@@ -104,7 +105,10 @@ export class GraphMap {
 
   /** Everything into the graphics memory; without WebGL the page goes on, with a word in the map's place. */
   #prepare() {
-    const { layout, session: { edges } } = this;
+    const {
+      layout,
+      session: { edges },
+    } = this;
     try {
       this.drawing ??= new Drawing(this.canvas, edges.length / 2);
     } catch (error) {
@@ -121,7 +125,7 @@ export class GraphMap {
     this.#judge();
   }
 
-  /** Draws once and waits for it: a graphics processor takes a millisecond or two, a processor without one a hundred. */
+  /** Draws once and waits for it: a graphics card takes a millisecond or two, a processor without one a hundred. */
   async #judge() {
     const slow = (await this.drawing.timed(() => this.#paint(1))) > SLOW;
     if (slow === this.slow) return;
@@ -133,7 +137,10 @@ export class GraphMap {
     const { width, height } = this.box.getBoundingClientRect();
     this.ratio = Math.min(window.devicePixelRatio || 1, 2);
     const margin = this.slow ? MARGIN : 0;
-    for (const [canvas, beyond] of [[this.canvas, margin], [this.overlay.canvas, 0]]) {
+    for (const [canvas, beyond] of [
+      [this.canvas, margin],
+      [this.overlay.canvas, 0],
+    ]) {
       canvas.width = Math.round(width * this.ratio * (1 + 2 * beyond));
       canvas.height = Math.round(height * this.ratio * (1 + 2 * beyond));
     }
@@ -145,27 +152,11 @@ export class GraphMap {
     this.#frame(performance.now());
   }
 
-  /** Red, green and blue of every shown node, three bytes each. */
-  #shades() {
-    const { session, theme } = this;
-    const { classes, sureness } = session.answers;
-    const shades = new Uint8Array(3 * session.graph.shown);
-    const known = session.state ? session.state.classes.length : 0;
-    for (let at = 0; at < session.graph.shown; at += 1) {
-      const said = classes[at] < known ? colourOf(classes[at]) : null;
-      const share = said ? 0.16 + 0.84 * sureness[at] : 0;
-      for (let channel = 0; channel < 3; channel += 1) {
-        shades[3 * at + channel] = theme.faint[channel] + (said ? share * (said[channel] - theme.faint[channel]) : 0);
-      }
-    }
-    return shades;
-  }
-
   #recolour(slowly = true) {
     const { session } = this;
     if (!session.graph) return;
-    const shades = this.#shades();
-    const changed = this.#differing(shades);
+    const shades = shadesOf(session, this.theme);
+    const changed = differing(this.colours, shades);
     if (!changed && slowly) return;
     const before = slowly && this.colours && !this.slow && !calm() ? this.colours : shades;
     this.colours = shades;
@@ -174,17 +165,6 @@ export class GraphMap {
     // A single label's node is marked above the picture anyway.
     if (this.slow && slowly && changed < FEW * session.graph.shown) this.#redraw(LATER);
     else this.#redraw(0);
-  }
-
-  /** How many nodes have another colour than before. */
-  #differing(shades) {
-    if (this.colours?.length !== shades.length) return shades.length / 3;
-    let changed = 0;
-    for (let at = 0; at < shades.length; at += 3) {
-      const same = shades[at] === this.colours[at] && shades[at + 1] === this.colours[at + 1] && shades[at + 2] === this.colours[at + 2];
-      if (!same) changed += 1;
-    }
-    return changed;
   }
 
   /** Has the picture drawn anew, at once or after so many milliseconds in which the map rests. */
@@ -210,17 +190,7 @@ export class GraphMap {
   }
 
   #legend() {
-    const { classes } = this.session.state;
-    const entry = (index) => make("li", {}, make("i", { class: "swatch", "--colour": cssColour(index) }), clip(classes[index].name, 28));
-    const shown = classes.slice(0, LEGEND).map((_, index) => entry(index));
-    const more = classes.length > LEGEND ? [make("li", { text: `and ${count(classes.length - LEGEND)} more` })] : [];
-    const { graph } = this.session;
-    const sample = graph.sampled ? [make("li", { class: "sample", text: `A sample: ${count(graph.shown)} of ${count(graph.nodes)} nodes` })] : [];
-    byId("legend").replaceChildren(
-      ...sample, ...shown, ...more,
-      make("li", {}, make("i", { class: "paler" }), "paler: less sure"),
-      make("li", {}, make("i", { class: "ringed" }), "ringed: labelled"),
-    );
+    drawLegend(this.session);
     if (this.view.lower !== this.#legendHeight(this.view.height)) this.#resize();
   }
 
@@ -234,8 +204,13 @@ export class GraphMap {
     const { card, positions } = this.session;
     if (turned) this.unlight();
     const at = (node) => positions.get(node);
-    this.current = card.node === null ? null : at(card.node) ?? null;
-    const near = (card.neighbours ?? []).map(({ node }) => ({ position: at(node), kind: "neighbour", weight: 0, lit: false }));
+    this.current = card.node === null ? null : (at(card.node) ?? null);
+    const near = (card.neighbours ?? []).map(({ node }) => ({
+      position: at(node),
+      kind: "neighbour",
+      weight: 0,
+      lit: false,
+    }));
     this.links = near.filter(({ position }) => position !== undefined);
     if (turned && this.current !== null) this.#reveal([this.current]);
     this.moved();
@@ -268,7 +243,8 @@ export class GraphMap {
   }
 
   #hover(x, y) {
-    const found = x === null || !this.nearest ? null : this.nearest.find(...this.view.toLayout(x, y), REACH / this.view.scale);
+    const found =
+      x === null || !this.nearest ? null : this.nearest.find(...this.view.toLayout(x, y), REACH / this.view.scale);
     if (found === this.hovered) return;
     this.hovered = found;
     this.overlay.canvas.classList.toggle("over", found !== null);
@@ -277,23 +253,9 @@ export class GraphMap {
   }
 
   #tip(position) {
-    const tip = byId("tip");
-    show(tip, position !== null);
-    if (position === null) return;
-    const { session } = this;
-    const index = session.classAt(position);
-    const given = session.labels.has(session.graph.numbers[position]);
-    const sure = session.answers.sureness[position];
-    const words = index === null ? "no class yet" : clip(session.className(index), 40);
-    const how = given ? ", labelled" : index === null ? "" : `, ${percent(sure)} sure`;
-    tip.replaceChildren(
-      make("b", { text: clip(session.graph.ids[position], 60) }),
-      make("span", {}, make("i", { class: "swatch", "--colour": cssColour(index) }), words + how),
-    );
-    const [x, y] = this.view.toPage(this.layout[2 * position], this.layout[2 * position + 1]);
-    tip.style.setProperty("--x", `${Math.min(Math.max(x, 90), this.view.width - 90)}px`);
-    tip.style.setProperty("--y", `${y}px`);
-    tip.classList.toggle("below", y < 80);
+    const place =
+      position === null ? null : this.view.toPage(this.layout[2 * position], this.layout[2 * position + 1]);
+    showTip(this.session, position, place, this.view.width);
   }
 
   #click(x, y) {

@@ -1,5 +1,5 @@
-// What stands out on the map, drawn above it: the node on the card and its neighbours, the node under the pointer, and
-// what an explanation lights.
+// What stands out on the map, drawn above it: labelled nodes, the node on the card and its neighbours, the node under
+// the pointer, and what an explanation lights.
 
 const css = (channels, alpha = 1) => `rgb(${channels.join(" ")} / ${alpha})`;
 
@@ -30,7 +30,9 @@ export class Overlay {
   /** A ring around a dot, with a gap between: it is seen on any colour, and without any. All of a class at once. */
   #marks(places, fill, size, view, theme) {
     const { pen } = this;
-    const seen = places.filter(([x, y]) => x > -size && y > -size && x < view.width + size && y < view.height + size);
+    const seen = places.filter(
+      ([x, y]) => x > -size && y > -size && x < view.width + size && y < view.height + size,
+    );
     const circles = (radius) => {
       pen.beginPath();
       for (const [x, y] of seen) {
