@@ -154,7 +154,7 @@ def table(content: dict[str, Any]) -> str:
             "",
             "Printed by `python -m benchmarks label`. Cora, all labels hidden; a simulated labeller answers what "
             f"is suggested, {BATCH} nodes between two trainings (LC-GCN). Expected: what the page says, in "
-            "percent, with its 95 % interval, from five folds of the labels given so far. True: on all other nodes.",
+            "percent, with its 95 % interval, from five folds of the labels given so far. True: on all others.",
             "",
             "| labels | expected | true | seconds to train |",
             "|---:|---:|---:|---:|",

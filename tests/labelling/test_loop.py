@@ -2,6 +2,9 @@
 
 import dataclasses
 import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,6 +27,7 @@ from lcgnn.labelling.training import Estimated, Failed, Fitted, Job, Worker
 from lcgnn.labelling.view import NO_CLASS, View
 from lcgnn.methods import create
 from lcgnn.sources.choice import source_of
+from lcgnn.sources.source import Known
 from lcgnn.sources.tables.ledger import HEADER, Line, find_ledger
 
 SHORT = create("lc-gcn", "own-graph", selection="last", base_epochs=5, epochs=5)
@@ -78,13 +82,19 @@ def test_what_is_said_of_a_labelled_node_counts_as_it_should(loop):
     assert loop.labels.labels[5] == 0
 
 
-def test_labels_of_the_tables_are_there_and_follow_their_class(unlabelled):
+@pytest.fixture
+def partly(unlabelled):
+    """The graph with labels for nine of its nodes in the table, beside columns that are features."""
     nodes = unlabelled / "nodes.csv"
     lines = nodes.read_text(encoding="utf-8").splitlines()
     rows = [f"{line},{colour_of(node) if node < 9 else ''}" for node, line in enumerate(lines[1:])]
     nodes.write_text("\n".join([f"{lines[0]},label", *rows]) + "\n", encoding="utf-8")
-    content = nodes.read_bytes()
-    loop = Loop(open_graph(str(unlabelled)))
+    return unlabelled
+
+
+def test_labels_of_the_tables_are_there_and_follow_their_class(partly):
+    content = (partly / "nodes.csv").read_bytes()
+    loop = Loop(open_graph(str(partly)))
     assert set(loop.labels.class_names) == set(COLOURS)
     assert loop.labels.nodes.tolist() == list(range(9))
     loop.change_classes("rename", "red", "crimson")
@@ -92,9 +102,63 @@ def test_labels_of_the_tables_are_there_and_follow_their_class(unlabelled):
     loop.label(0, "blue")
     named = [loop.labels.class_names[label] for label in loop.labels.labels[:9]]
     assert named == ["blue", "blue", "blue", "crimson", "blue", "blue", "crimson", "blue", "blue"]
-    assert nodes.read_bytes() == content
+    assert (partly / "nodes.csv").read_bytes() == content
     again = Labels.of(loop.opened, Ledger(loop.opened.ledger, loop.opened.graph.class_names).given)
     assert again.same_as(loop.labels)
+
+
+def named_labels(graph):
+    return [None if label < 0 else graph.class_names[label] for label in graph.labels]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_training_and_predicting_read_exactly_the_labels_that_the_page_has(partly, seed):
+    random, loop = np.random.default_rng(seed), Loop(open_graph(str(partly)))
+    before = source_of(str(partly)).load()
+    for _ in range(40):
+        names, node = loop.labels.class_names, int(random.integers(30))
+        action = random.choice(["label", "label", "label", "skip", "unsure", "undo", "add", "rename", "merge"])
+        one, other = (str(name) for name in random.choice(names, 2, replace=False))
+        if action == "label":
+            loop.label(node, one)
+        elif action in ("skip", "unsure"):
+            getattr(loop, action)(node)
+        elif action == "undo" and loop.ledger.exists:
+            with suppress(ConfigError):
+                loop.undo()
+        elif action in ("add", "rename"):
+            new = f"class {random.integers(10**9)}"
+            loop.change_classes("add", new) if action == "add" else loop.change_classes("rename", one, new)
+        elif action == "merge" and len(names) > 3:
+            loop.change_classes("merge", one, other)
+    wanted = [None if label < 0 else loop.labels.class_names[label] for label in loop.labels.labels]
+    loaded = source_of(str(partly)).load()
+    assert named_labels(loaded.graph) == wanted
+    assert abs(loaded.graph.features - before.graph.features).max() == 0
+    known = source_of(str(partly)).load_known(Known(loaded.form, loaded.graph.class_names))
+    assert named_labels(known.graph) == wanted
+
+
+def test_arrays_without_labels_have_the_features_that_they_have_with_some(tmp_path):
+    random = np.random.default_rng(0)
+    arrays: dict[str, Any] = {
+        "features": random.normal(3, 2, (12, 4)),
+        "edge_index": np.stack([np.arange(11), np.arange(1, 12)]),
+    }
+    np.savez(tmp_path / "bare.npz", **arrays)
+    np.savez(tmp_path / "given.npz", **arrays, labels=np.arange(12) % 2)
+    bare, given = (open_graph(str(tmp_path / name)) for name in ("bare.npz", "given.npz"))
+    assert bare.graph.labelled.size == 0
+    assert given.graph.labelled.size == 12
+    assert np.array_equal(bare.graph.features, given.graph.features)
+    assert bare.columns(0)[0][0] == "features"
+
+
+def test_a_benchmark_keeps_its_labels_from_the_page(cora):
+    opened = open_graph("cora")
+    assert opened.graph.labelled.size == 0
+    assert opened.truth is None
+    assert opened.ledger == Path("runs/cora-labels/labels.csv")
 
 
 def test_there_is_room_for_a_thousand_classes(unlabelled):

@@ -195,13 +195,13 @@ def test_a_full_disk_is_told_and_nothing_is_claimed_that_is_not_saved(page):
 
 def test_files_that_change_under_the_open_page_are_noticed_and_labels_kept(page):
     nodes = Path(page.get("/api/graph")["ledger"]).parent / "nodes.csv"
-    status, text = nodes.stat(), nodes.read_text(encoding="utf-8")
-    nodes.write_text(text + "new,red things,1\n", encoding="utf-8")
+    status, content = nodes.stat(), nodes.read_bytes()
+    nodes.write_bytes(content + b"new,red things,1\n")
     state = page.wait_for(lambda state: state["messages"])
     assert "have changed" in state["messages"][0]
     page.label_next()
     assert len(page.get("/api/state")["labelled"]) == len(state["labelled"]) + 1
-    nodes.write_text(text, encoding="utf-8")
+    nodes.write_bytes(content)
     os.utime(nodes, ns=(status.st_atime_ns, status.st_mtime_ns))
     page.wait_for(lambda state: not state["messages"])
 

@@ -13,8 +13,9 @@ from lcgnn.errors import ConfigError
 from lcgnn.extras import need
 from lcgnn.labelling.loop import Loop
 from lcgnn.labelling.opening import Opened
+from lcgnn.labelling.pages import PURPOSE
 from lcgnn.labelling.security import SHORTEST_PASSWORD, Guard, is_loopback
-from lcgnn.labelling.server import PURPOSE, create_app
+from lcgnn.labelling.server import create_app
 from lcgnn.labelling.simulation import SimulatedLabeller
 
 # Seconds that answers under way have when the server ends.
