@@ -12,6 +12,7 @@ from benchmarks import (
     fits,
     label,
     layer,
+    page,
     ranks,
     scale,
     strong,
@@ -43,6 +44,7 @@ def main() -> None:
             "trust",
             "scale",
             "ranks",
+            "page",
         ],
     )
     parser.add_argument("--repeats", type=int, default=7, help="turns that each contender takes [default: 7]")
@@ -97,6 +99,8 @@ def main() -> None:
         scale.main(options.out, tuple(options.sizes))
     if options.what in ("all", "ranks"):
         ranks.main(options.out)
+    if options.what in ("all", "page"):
+        page.main(options.out)
 
 
 if __name__ == "__main__":

@@ -1,23 +1,12 @@
 """What can be done on the page of a graph that has some labels."""
 
 import csv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.labelling.page.conftest import Served, write_fruits, write_ledger
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """The page of a graph with eight labels of each of three classes."""
-    folder = tmp_path_factory.mktemp("page")
-    truth = write_fruits(folder / "fruits")
-    write_ledger(folder / "labels.csv", {node: kind for node, kind in truth.items() if int(node[4:]) < 8})
-    serving = Served(folder / "fruits", folder / "labels.csv")
-    yield serving
-    serving.kill()
+from tests.labelling.page.serving import Served
 
 
 def given(page: Any) -> int:
@@ -29,8 +18,8 @@ def wait_for_labels(page: Any, number: int) -> None:
     page.locator("#card:not(.busy)").wait_for()
 
 
-def test_a_label_is_taken_back(served: Served, visit: Callable[..., Any]) -> None:
-    page = served.open(visit)
+def test_a_label_is_taken_back(fruits: Served, visit: Callable[..., Any]) -> None:
+    page = fruits.open(visit)
     number = given(page)
     node = page.locator("#card-title").inner_text()
     page.keyboard.press("1")
@@ -47,9 +36,9 @@ def test_a_label_is_taken_back(served: Served, visit: Callable[..., Any]) -> Non
 
 
 def test_skipped_and_unsure_nodes_are_counted_and_not_asked_again(
-    served: Served, visit: Callable[..., Any]
+    fruits: Served, visit: Callable[..., Any]
 ) -> None:
-    page = served.open(visit)
+    page = fruits.open(visit)
     title = page.locator("#card-title")
     seen = [title.inner_text()]
     page.keyboard.press("s")
@@ -68,8 +57,8 @@ def test_skipped_and_unsure_nodes_are_counted_and_not_asked_again(
     page.locator("#tally", has_text="skipped").wait_for(state="detached")
 
 
-def test_a_class_is_added_renamed_and_merged(served: Served, visit: Callable[..., Any]) -> None:
-    page = served.open(visit, expected="Failed to load resource")
+def test_a_class_is_added_renamed_and_merged(fruits: Served, visit: Callable[..., Any]) -> None:
+    page = fruits.open(visit, expected="Failed to load resource")
     names = page.locator("#classlist tbody th")
     number = given(page)
     page.locator("#addclass").click()
@@ -99,19 +88,19 @@ def test_a_class_is_added_renamed_and_merged(served: Served, visit: Callable[...
 
 
 def test_a_reloaded_page_shows_the_same_labels_and_the_same_card(
-    served: Served, visit: Callable[..., Any]
+    fruits: Served, visit: Callable[..., Any]
 ) -> None:
-    page = served.open(visit)
+    page = fruits.open(visit)
     shown = page.locator("#card-title").inner_text(), page.locator("#tally").inner_text()
     page.reload()
     page.locator("body.ready").wait_for()
     assert (page.locator("#card-title").inner_text(), page.locator("#tally").inner_text()) == shown
 
 
-def test_two_pages_show_each_others_labels(served: Served, visit: Callable[..., Any]) -> None:
-    page = served.open(visit)
+def test_two_pages_show_each_others_labels(fruits: Served, visit: Callable[..., Any]) -> None:
+    page = fruits.open(visit)
     other = page.context.new_page()
-    other.goto(served.address)
+    other.goto(fruits.address)
     other.locator("body.ready").wait_for()
     number, node = given(page), page.locator("#card-title").inner_text()
     assert other.locator("#card-title").inner_text() == node
@@ -128,8 +117,8 @@ def test_two_pages_show_each_others_labels(served: Served, visit: Callable[..., 
     page.locator("#tally", has_text=f"{number} labels").wait_for()
 
 
-def test_an_answer_is_explained_on_the_card(served: Served, visit: Callable[..., Any]) -> None:
-    page = served.open(visit)
+def test_an_answer_is_explained_on_the_card(fruits: Served, visit: Callable[..., Any]) -> None:
+    page = fruits.open(visit)
     page.locator("#training", has_text="Trained on").wait_for()
     page.keyboard.press("e")
     page.locator(".explanation h3", has_text="Why").wait_for()
@@ -141,9 +130,9 @@ def test_an_answer_is_explained_on_the_card(served: Served, visit: Callable[...,
 
 @pytest.mark.parametrize("name", ["labels.csv", "predictions.csv", "model", "report.html"])
 def test_everything_can_be_taken_home(
-    served: Served, visit: Callable[..., Any], tmp_path: Path, name: str
+    fruits: Served, visit: Callable[..., Any], tmp_path: Path, name: str
 ) -> None:
-    page = served.open(visit)
+    page = fruits.open(visit)
     page.locator("#training", has_text="Trained on").wait_for()
     page.locator("#exports summary").click()
     with page.expect_download() as download:

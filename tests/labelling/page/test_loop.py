@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.labelling.page.conftest import KINDS, Served, write_fruits
+from tests.labelling.page.serving import Served
+from tests.labelling.page.tables import KINDS, write_fruits
 
 
 class Labeller:

@@ -11,8 +11,13 @@ export class Choices {
   constructor(session) {
     this.session = session;
     this.input = make("input", {
-      id: "classbox", type: "text", autocomplete: "off", spellcheck: "false", maxlength: NAME_LIMIT,
-      oninput: () => this.draw(), onkeydown: (event) => this.#key(event),
+      id: "classbox",
+      type: "text",
+      autocomplete: "off",
+      spellcheck: "false",
+      maxlength: NAME_LIMIT,
+      oninput: () => this.draw(),
+      onkeydown: (event) => this.#key(event),
     });
     this.rows = make("div", { class: "rows", role: "group", "aria-label": "Give a label" });
     this.hint = make("label", { for: "classbox" });
@@ -24,7 +29,7 @@ export class Choices {
 
   /** Classes that the typed letters are in, as indices; those that begin with them first.
    *
-   * Where nothing is typed, those with a number keep their places, and the others follow as likely as the model thinks.
+   * Where nothing is typed, those with a number keep their places, and the others follow, the likeliest first.
    */
   matches() {
     const typed = this.input.value.trim().toLowerCase();
@@ -65,12 +70,19 @@ export class Choices {
     byId("answer").hidden = over && none;
     this.hint.textContent = none ? "Name the first class" : "What is it?";
     this.hint.classList.toggle("first", none);
-    this.input.placeholder = none ? "for example: spam. Then press Enter" : classes.length > NUMBERED ? "Press / and type: any class, or a new one" : "Press / to type a class, or a new one";
+    this.input.placeholder = none
+      ? "for example: spam. Then press Enter"
+      : classes.length > NUMBERED
+        ? "Press / and type: any class, or a new one"
+        : "Press / to type a class, or a new one";
     const found = this.matches();
     this.rows.classList.toggle("few", found.length <= 7);
     const shares = this.#shares();
     const rows = found.slice(0, SHOWN).map((index) => this.#row(index, shares));
-    if (found.length > SHOWN) rows.push(make("p", { class: "hint", text: `${count(found.length - SHOWN)} more: type a part of the name.` }));
+    if (found.length > SHOWN)
+      rows.push(
+        make("p", { class: "hint", text: `${count(found.length - SHOWN)} more: type a part of the name.` }),
+      );
     if (this.newName) rows.push(this.#newRow(this.newName, found.length === 0));
     renew(this.rows, ...rows);
     this.rows.toggleAttribute("inert", over);
@@ -82,19 +94,31 @@ export class Choices {
     const share = shares.get(session.className(index)) ?? null;
     const chosen = session.labels.get(node) === index;
     const typing = this.input.value.trim() !== "";
-    return make("button", {
-      type: "button", class: "choice", "--colour": cssColour(index), "--share": share ?? 0, "aria-pressed": String(chosen),
-      title: clip(session.className(index), NAME_LIMIT), onclick: () => session.label(index),
-    },
-    index < NUMBERED && !typing ? make("kbd", { text: index + 1 }) : make("kbd", { class: "none" }),
-    make("i", { class: "swatch" }),
-    make("span", { class: "name" }, ...breakable(clip(session.className(index), 60))),
-    share === null ? null : make("span", { class: "share", text: percent(share) }));
+    return make(
+      "button",
+      {
+        type: "button",
+        class: "choice",
+        "--colour": cssColour(index),
+        "--share": share ?? 0,
+        "aria-pressed": String(chosen),
+        title: clip(session.className(index), NAME_LIMIT),
+        onclick: () => session.label(index),
+      },
+      index < NUMBERED && !typing ? make("kbd", { text: index + 1 }) : make("kbd", { class: "none" }),
+      make("i", { class: "swatch" }),
+      make("span", { class: "name" }, ...breakable(clip(session.className(index), 60))),
+      share === null ? null : make("span", { class: "share", text: percent(share) }),
+    );
   }
 
   #newRow(name, first) {
-    return make("button", { type: "button", class: "choice new", onclick: () => this.session.labelAs(name) },
-      make("kbd", { text: first ? "⏎" : "+" }), make("span", { class: "name" }, "New class ", make("b", { text: clip(name, 60) }), " for this node"));
+    return make(
+      "button",
+      { type: "button", class: "choice new", onclick: () => this.session.labelAs(name) },
+      make("kbd", { text: first ? "⏎" : "+" }),
+      make("span", { class: "name" }, "New class ", make("b", { text: clip(name, 60) }), " for this node"),
+    );
   }
 
   async #key(event) {
@@ -106,7 +130,8 @@ export class Choices {
       event.preventDefault();
       const [found] = this.matches();
       if (!this.input.value.trim()) return;
-      const done = found !== undefined ? await this.session.label(found) : await this.session.labelAs(this.newName);
+      const done =
+        found !== undefined ? await this.session.label(found) : await this.session.labelAs(this.newName);
       // Whoever typed a name goes on with the keys.
       if (done) byId("card").focus({ preventScroll: true });
     }

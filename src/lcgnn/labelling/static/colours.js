@@ -1,5 +1,5 @@
-// A colour for every class. The first eight were chosen so that the two nearest stay apart (0.12 and more in OKLab) for
-// people with full colour vision, protanopia, deuteranopia and tritanopia alike, on a light and on a dark page.
+// A colour for every class. The first eight were chosen so that the two nearest stay apart (0.12 and more in OKLab)
+// for people with full colour vision, protanopia, deuteranopia and tritanopia alike, on a light and on a dark page.
 
 export const PALETTE = ["#395dd0", "#d98a02", "#22aaa1", "#983076", "#ba80ff", "#bada57", "#756c13", "#5ddefe"];
 
@@ -25,11 +25,18 @@ export function colourOf(index) {
   return known.get(index);
 }
 
-export const cssColour = (index) => (index === null || index === undefined ? "var(--faint)" : `rgb(${colourOf(index).join(" ")})`);
+export const cssColour = (index) =>
+  index === null || index === undefined ? "var(--faint)" : `rgb(${colourOf(index).join(" ")})`;
 
 /** The page's own colours, which the map cannot take from the style sheet by itself. */
 export function themeColours() {
   const style = getComputedStyle(document.documentElement);
   const read = (name) => channels(style.getPropertyValue(name).trim());
-  return { map: read("--map"), ink: read("--ink"), faint: read("--faint"), edge: read("--edge"), accent: read("--accent") };
+  return {
+    map: read("--map"),
+    ink: read("--ink"),
+    faint: read("--faint"),
+    edge: read("--edge"),
+    accent: read("--accent"),
+  };
 }

@@ -20,8 +20,16 @@ const KEYS = [
 function open(title, ...children) {
   const dialog = byId("dialog");
   dialog.replaceChildren(
-    make("h2", { id: "dialog-title", text: title }), ...children,
-    make("button", { type: "button", class: "close", "aria-label": "Close", text: "×", onclick: () => dialog.close() }));
+    make("h2", { id: "dialog-title", text: title }),
+    ...children,
+    make("button", {
+      type: "button",
+      class: "close",
+      "aria-label": "Close",
+      text: "×",
+      onclick: () => dialog.close(),
+    }),
+  );
   dialog.showModal();
   return dialog;
 }
@@ -29,15 +37,21 @@ function open(title, ...children) {
 /** A form of one question; it closes once `act` has worked, and stays open where the server refused. */
 function ask({ label, field, button, act }) {
   const trouble = make("p", { class: "refused", role: "alert" });
-  return make("form", {
-    onsubmit: async (event) => {
-      event.preventDefault();
-      if (!field.value.trim()) return;
-      const refused = await act(field.value.trim());
-      if (refused) trouble.textContent = refused;
-      else byId("dialog").close();
+  return make(
+    "form",
+    {
+      onsubmit: async (event) => {
+        event.preventDefault();
+        if (!field.value.trim()) return;
+        const refused = await act(field.value.trim());
+        if (refused) trouble.textContent = refused;
+        else byId("dialog").close();
+      },
     },
-  }, make("label", { for: field.id, text: label }), make("div", { class: "line" }, field, make("button", { type: "submit", class: "main", text: button })), trouble);
+    make("label", { for: field.id, text: label }),
+    make("div", { class: "line" }, field, make("button", { type: "submit", class: "main", text: button })),
+    trouble,
+  );
 }
 
 const nameField = (id, value = "") => {
@@ -58,14 +72,19 @@ export class Dialogs {
   /** What the server said against it, or null. */
   async #attempt(change) {
     this.refused = null;
-    return (await change()) ? null : this.refused ?? "The last answer is still on its way: try again.";
+    return (await change()) ? null : (this.refused ?? "It was not saved.");
   }
 
   addClass() {
-    open("Add a class", ask({
-      label: "Name", field: nameField("classname"), button: "Add",
-      act: (name) => this.#attempt(() => this.session.addClass(name)),
-    }));
+    open(
+      "Add a class",
+      ask({
+        label: "Name",
+        field: nameField("classname"),
+        button: "Add",
+        act: (name) => this.#attempt(() => this.session.addClass(name)),
+      }),
+    );
     byId("classname").focus();
   }
 
@@ -73,20 +92,50 @@ export class Dialogs {
     const { classes } = this.session.state;
     const { name, given } = classes[index];
     const others = classes.filter((_, at) => at !== index);
-    const target = make("select", { id: "mergeinto", required: true }, make("option", { value: "", text: "Choose a class" }),
-      ...others.map((other) => make("option", { value: other.name, text: clip(other.name, 80) })));
-    open(`Class ${clip(name, 60)}`,
-      ask({ label: "New name", field: nameField("classname", name), button: "Rename", act: (to) => (to === name ? null : this.#attempt(() => this.session.renameClass(name, to))) }),
-      others.length ? ask({ label: `Merge it (${counted(given, "label")}) into another class`, field: target, button: "Merge", act: (to) => this.#attempt(() => this.session.mergeClass(name, to)) }) : null);
+    const target = make(
+      "select",
+      { id: "mergeinto", required: true },
+      make("option", { value: "", text: "Choose a class" }),
+      ...others.map((other) => make("option", { value: other.name, text: clip(other.name, 80) })),
+    );
+    open(
+      `Class ${clip(name, 60)}`,
+      ask({
+        label: "New name",
+        field: nameField("classname", name),
+        button: "Rename",
+        act: (to) => (to === name ? null : this.#attempt(() => this.session.renameClass(name, to))),
+      }),
+      others.length
+        ? ask({
+            label: `Merge it (${counted(given, "label")}) into another class`,
+            field: target,
+            button: "Merge",
+            act: (to) => this.#attempt(() => this.session.mergeClass(name, to)),
+          })
+        : null,
+    );
     byId("classname").select();
   }
 
   help() {
     const box = make("input", { type: "checkbox", onchange: (event) => this.keys.turn(event.target.checked) });
     box.checked = this.keys.on;
-    open("Keys",
-      make("dl", { class: "keys" }, ...KEYS.flatMap(([key, words]) => [make("dt", {}, make("kbd", { text: key })), make("dd", { text: words })])),
+    open(
+      "Keys",
+      make(
+        "dl",
+        { class: "keys" },
+        ...KEYS.flatMap(([key, words]) => [
+          make("dt", {}, make("kbd", { text: key })),
+          make("dd", { text: words }),
+        ]),
+      ),
       make("label", { class: "check" }, box, " Letters and numbers work as keys"),
-      make("p", { class: "hint", text: `Every answer is saved at once, before the next node is shown, in ${clip(this.session.graph?.ledger ?? "labels.csv", 300)}. Nothing leaves this machine.` }));
+      make("p", {
+        class: "hint",
+        text: `Every answer is saved at once, before the next node is shown, in ${clip(this.session.graph?.ledger ?? "labels.csv", 300)}. Nothing leaves this machine.`,
+      }),
+    );
   }
 }

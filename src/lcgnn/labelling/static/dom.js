@@ -33,7 +33,8 @@ export function renew(box, ...children) {
     else if (old !== child && (child.isConnected || !old.isEqualNode(child))) old.replaceWith(child);
   });
   while (box.children.length > children.length) box.lastElementChild.remove();
-  if (focused >= 0 && !box.contains(document.activeElement)) focusable(box)[focused]?.focus({ preventScroll: true });
+  if (focused >= 0 && !box.contains(document.activeElement))
+    focusable(box)[focused]?.focus({ preventScroll: true });
 }
 
 export function show(element, shown) {
@@ -47,7 +48,10 @@ export function clip(text, limit = 120) {
 }
 
 /** A name with places where a line may break: names of classes and columns often have no spaces. */
-export const breakable = (text) => String(text).split(/(?<=[_\-./:])/).flatMap((part, at) => (at ? [document.createElement("wbr"), part] : [part]));
+export const breakable = (text) =>
+  String(text)
+    .split(/(?<=[_\-./:])/)
+    .flatMap((part, at) => (at ? [document.createElement("wbr"), part] : [part]));
 
 const whole = new Intl.NumberFormat("en");
 export const count = (number) => whole.format(number);

@@ -3,7 +3,8 @@
 import { byId, make } from "./dom.js";
 import { getFile, ServerError } from "./server.js";
 
-const named = (answer, name) => /filename="?([^";]+)"?/.exec(answer.headers.get("Content-Disposition") ?? "")?.[1] ?? name;
+const named = (answer, name) =>
+  /filename="?([^";]+)"?/.exec(answer.headers.get("Content-Disposition") ?? "")?.[1] ?? name;
 
 export function offerExports(session) {
   const menu = byId("exports");

@@ -32,7 +32,8 @@ export class Keys {
   }
 
   #press(event) {
-    if (!this.on || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (!this.on || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing)
+      return;
     if (event.repeat || typing(event.target) || byId("dialog").open) return;
     if (event.key === "Escape") {
       byId("exports").open = false;

@@ -25,10 +25,14 @@ export class Notices {
     const lines = [
       this.connection && this.#line("lost", this.connection, null),
       this.trouble && this.#line("trouble", this.trouble, () => this.#set("trouble", null)),
-      ...said.filter((words) => !this.dismissed.has(words)).map((words) => this.#line("message", words, () => {
-        this.dismissed.add(words);
-        this.#draw();
-      })),
+      ...said
+        .filter((words) => !this.dismissed.has(words))
+        .map((words) =>
+          this.#line("message", words, () => {
+            this.dismissed.add(words);
+            this.#draw();
+          }),
+        ),
     ].filter(Boolean);
     // An alert that stands already is left alone, or it would be read out again.
     const box = byId("notices");
@@ -38,9 +42,13 @@ export class Notices {
 
   #line(kind, words, dismiss) {
     const shown = String(words).slice(0, 600);
-    return make("p", { class: `notice ${kind}`, role: kind === "message" ? "status" : "alert", "data-words": shown },
+    return make(
+      "p",
+      { class: `notice ${kind}`, role: kind === "message" ? "status" : "alert", "data-words": shown },
       make("span", { text: shown }),
-      dismiss && make("button", { type: "button", "aria-label": "Dismiss this message", text: "×", onclick: dismiss }));
+      dismiss &&
+        make("button", { type: "button", "aria-label": "Dismiss this message", text: "×", onclick: dismiss }),
+    );
   }
 }
 

@@ -38,20 +38,34 @@ export class Search {
   #offer(found) {
     this.found = found;
     this.at = found.length ? 0 : -1;
-    this.list.replaceChildren(...(found.length ? found.map(({ id, position }, index) => make("li", {
-      id: `found-${index}`, role: "option",
-      onpointerdown: (event) => {
-        event.preventDefault();
-        this.#open(index);
-      },
-    }, make("span", { text: clip(id, 80) }), position === null ? make("small", { text: "not on the map" }) : null)) : [make("li", { class: "none", text: "No node has such an id." })]));
+    this.list.replaceChildren(
+      ...(found.length
+        ? found.map(({ id, position }, index) =>
+            make(
+              "li",
+              {
+                id: `found-${index}`,
+                role: "option",
+                onpointerdown: (event) => {
+                  event.preventDefault();
+                  this.#open(index);
+                },
+              },
+              make("span", { text: clip(id, 80) }),
+              position === null ? make("small", { text: "not on the map" }) : null,
+            ),
+          )
+        : [make("li", { class: "none", text: "No node has such an id." })]),
+    );
     show(this.list, true);
     this.input.setAttribute("aria-expanded", "true");
     this.#choose();
   }
 
   #choose() {
-    [...this.list.children].forEach((line, index) => line.setAttribute("aria-selected", String(index === this.at)));
+    [...this.list.children].forEach((line, index) =>
+      line.setAttribute("aria-selected", String(index === this.at)),
+    );
     if (this.at >= 0) {
       this.input.setAttribute("aria-activedescendant", `found-${this.at}`);
       this.list.children[this.at].scrollIntoView({ block: "nearest" });

@@ -1,6 +1,8 @@
-// Everything that is asked of the server: one line of words where it fails, and a connection that comes back by itself.
+// Everything that is asked of the server: one line of words where it fails, a connection that comes back by itself.
 
 const VERSION = 1;
+/** An explanation may take seconds, and a large layout that is not kept yet a minute. */
+const PATIENCE = 120000;
 const RETRY = [500, 1000, 2000, 4000];
 
 export class ServerError extends Error {
@@ -10,13 +12,19 @@ export class ServerError extends Error {
   }
 }
 
-export const LOST = "The server does not answer. What was saved is safe; the page goes on by itself once it is back.";
+export const LOST =
+  "The server does not answer. What was saved is safe; the page goes on by itself once it is back.";
 const ENDED = "This page's session has ended. Open the address that lcgnn label printed last.";
 
 async function ask(path, options = {}) {
   let answer;
   try {
-    answer = await fetch(path, { cache: "no-store", credentials: "same-origin", ...options });
+    answer = await fetch(path, {
+      cache: "no-store",
+      credentials: "same-origin",
+      signal: AbortSignal.timeout(PATIENCE),
+      ...options,
+    });
   } catch {
     throw new ServerError(LOST, 0);
   }
@@ -37,7 +45,8 @@ async function message(answer) {
   } catch {
     throw new ServerError(LOST, 0);
   }
-  if (read.version !== VERSION) throw new ServerError("The server speaks another version than this page: reload the page.", 0);
+  if (read.version !== VERSION)
+    throw new ServerError("The server speaks another version than this page: reload the page.", 0);
   return read;
 }
 
@@ -46,9 +55,15 @@ export const getBytes = async (path) => (await ask(path)).arrayBuffer();
 export const getFile = (path) => ask(path);
 
 export const post = async (path, body) =>
-  message(await ask(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }));
+  message(
+    await ask(path, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(body),
+    }),
+  );
 
-/** Calls `changed(revision)` at every event, `lost(words)` when the connection breaks and `back()` once it is there again. */
+/** Calls `changed(revision)` at every event, `lost(words)` when the connection breaks, `back()` once it is there. */
 export function listen({ changed, lost, back }) {
   let tries = 0;
   const open = () => {
@@ -61,18 +76,22 @@ export function listen({ changed, lost, back }) {
       retry();
     };
   };
-  const retry = () => setTimeout(async () => {
-    try {
-      await get("/api/state");
-    } catch (error) {
-      lost(error.message);
-      tries += 1;
-      retry();
-      return;
-    }
-    tries = 0;
-    open();
-    back();
-  }, RETRY[Math.min(tries, RETRY.length - 1)]);
+  const retry = () =>
+    setTimeout(
+      async () => {
+        try {
+          await get("/api/state");
+        } catch (error) {
+          lost(error.message);
+          tries += 1;
+          retry();
+          return;
+        }
+        tries = 0;
+        open();
+        back();
+      },
+      RETRY[Math.min(tries, RETRY.length - 1)],
+    );
   open();
 }

@@ -1,4 +1,4 @@
-// What the page knows of the graph, the labels and the node in front of the person, and what can be done with them.
+// What the page knows of the graph, the labels and the node in front of the person, and what can be done with it.
 // Views listen for: graph, state, labels, answers, card, busy, trouble, connection.
 
 import { get, getBytes, listen, post, ServerError } from "./server.js";
@@ -12,8 +12,12 @@ export class Session extends EventTarget {
   card = null;
   /** Whether the card is the server's suggestion, not a node that the person opened. */
   suggested = true;
-  /** An answer is on its way and no other card could be shown: the one in sight is no longer what a key would be for. */
-  busy = false;
+  /** An answer is on its way and no other card could be shown: a key would be for one that is gone. */
+  get busy() {
+    return this.#waiting > 0;
+  }
+
+  #waiting = 0;
   /** The card that will probably come next, fetched while the person reads this one. */
   #ahead = null;
   /** Changes on their way to the server, one after the other. */
@@ -49,7 +53,11 @@ export class Session extends EventTarget {
 
   async #load() {
     const [graph, layout, edges, state, card] = await Promise.all([
-      get("/api/graph"), getBytes("/api/layout.bin"), getBytes("/api/edges.bin"), get("/api/state"), get("/api/card"),
+      get("/api/graph"),
+      getBytes("/api/layout.bin"),
+      getBytes("/api/edges.bin"),
+      get("/api/state"),
+      get("/api/card"),
     ]);
     this.graph = graph;
     this.layout = new Float32Array(layout);
@@ -101,7 +109,7 @@ export class Session extends EventTarget {
     }
   }
 
-  /** What the model makes of the shown node; the next one where there is none, or where somebody else has labelled it. */
+  /** What the model makes of the shown node; the next one where there is none or somebody else labelled it. */
   async #renewCard() {
     const { node } = this.card;
     const follow = this.suggested && (node === null || this.state.simulating || this.labels.has(node));
@@ -155,12 +163,11 @@ export class Session extends EventTarget {
     else this.tell("trouble", error.message);
   }
 
-  /** Sends one change; true when the server has it. Keys pressed meanwhile are for a card that is gone. */
+  /** Sends one change after those before it; true when the server has it. */
   async #send(path, body) {
-    if (this.busy) return false;
-    this.#setBusy(true);
+    this.#setWaiting(this.#waiting + 1);
     const answer = await this.#post(path, body);
-    this.#setBusy(false);
+    this.#setWaiting(this.#waiting - 1);
     if (answer) this.#turn(answer.card, true);
     return answer !== null;
   }
@@ -169,8 +176,8 @@ export class Session extends EventTarget {
     return this.busy || performance.now() - this.#surprised < SURPRISE;
   }
 
-  #setBusy(busy) {
-    this.busy = busy;
+  #setWaiting(waiting) {
+    this.#waiting = waiting;
     this.tell("busy");
   }
 
@@ -195,14 +202,14 @@ export class Session extends EventTarget {
     return sent;
   }
 
-  /** Says something of the node on the card. The next card is shown at once where it is known, and this one again if it fails. */
-  async #answer(path, body) {
+  /** Says something of the node on the card. The next one is shown at once if it is known; this one again if it fails. */
+  async #answer(path, body, index) {
     const { card, suggested } = this;
     const ahead = this.#ahead;
     if (card.node === null || this.#isDeaf()) return false;
     if (!ahead || ahead.node === null) return this.#send(path, body);
     this.#ahead = null;
-    if (body.class !== undefined) this.#underway.set(card.node, body.class);
+    if (index !== undefined) this.#underway.set(card.node, index);
     this.#turn(ahead, true);
     const answer = await this.#post(path, body);
     if (!answer) this.#turn(card, suggested);
@@ -226,7 +233,8 @@ export class Session extends EventTarget {
     if (node === null || this.#isDeaf() || index >= this.state.classes.length) return false;
     this.labels.set(node, index);
     this.tell("labels");
-    return this.#answer("/api/label", { node, class: index });
+    // By its name: on another page the classes may have been merged a moment ago, and be numbered otherwise.
+    return this.#answer("/api/label", { node, class: this.className(index) }, index);
   }
 
   skip() {

@@ -1,4 +1,4 @@
-// The nodes and edges by WebGL: everything lies in the graphics memory, and moving the map changes a few numbers only.
+// The nodes and edges by WebGL: everything lies in the graphics memory, and a move changes a few numbers only.
 
 import * as twgl from "../vendor/twgl-full.module.js";
 
@@ -9,14 +9,18 @@ uniform vec2 scale;
 vec4 placed() { return vec4((position - middle) * scale, 0.0, 1.0); }
 `;
 
-const EDGE = [`${PLACE}
-void main() { gl_Position = placed(); }`, `#version 300 es
+const EDGE = [
+  `${PLACE}
+void main() { gl_Position = placed(); }`,
+  `#version 300 es
 precision highp float;
 uniform vec4 ink;
 out vec4 colour;
-void main() { colour = vec4(ink.rgb * ink.a, ink.a); }`];
+void main() { colour = vec4(ink.rgb * ink.a, ink.a); }`,
+];
 
-const NODE = [`${PLACE}
+const NODE = [
+  `${PLACE}
 in vec3 before;
 in vec3 after;
 uniform float turned;
@@ -26,43 +30,42 @@ void main() {
   gl_Position = placed();
   gl_PointSize = size;
   fill = mix(before, after, turned);
-}`, `#version 300 es
+}`,
+  `#version 300 es
 precision highp float;
 in vec3 fill;
-uniform vec3 ring;
-uniform vec3 gap;
-uniform float ringed;
 uniform float size;
 uniform float strength;
 out vec4 colour;
 void main() {
   float radius = length(gl_PointCoord - 0.5) * size;
   float inside = clamp(0.5 * size - radius, 0.0, 1.0);
-  vec3 shade = fill;
-  if (ringed > 0.0) {
-    float outer = 0.5 * size - ringed;
-    shade = mix(fill, gap, clamp(radius - outer + ringed * 0.8, 0.0, 1.0));
-    shade = mix(shade, ring, clamp(radius - outer + 0.5, 0.0, 1.0));
-  }
   float alpha = inside * strength;
   if (alpha <= 0.0) discard;
-  colour = vec4(shade * alpha, alpha);
-}`];
+  colour = vec4(fill * alpha, alpha);
+}`,
+];
 
-/** Above so many edges their picture is too dense for smooth lines to be seen, and smoothing costs four times as much. */
+/** Above so many edges their picture is too dense for smooth lines to be seen, which cost four times as much. */
 const SMOOTH_EDGES = 30000;
 
 const unit = (channels) => channels.map((value) => value / 255);
 
 export class Drawing {
   constructor(canvas, numEdges) {
-    this.gl = canvas.getContext("webgl2", { antialias: numEdges <= SMOOTH_EDGES, alpha: false, depth: false, stencil: false });
+    this.gl = canvas.getContext("webgl2", {
+      antialias: numEdges <= SMOOTH_EDGES,
+      alpha: false,
+      depth: false,
+      stencil: false,
+    });
     if (!this.gl) throw new Error("This browser has no WebGL 2.");
     this.programs = {
       edges: twgl.createProgramInfo(this.gl, EDGE),
       nodes: twgl.createProgramInfo(this.gl, NODE),
     };
-    if (!this.programs.edges || !this.programs.nodes) throw new Error("This browser's WebGL does not take the map's programs.");
+    if (!this.programs.edges || !this.programs.nodes)
+      throw new Error("This browser's WebGL does not take the map's programs.");
     this.gl.enable(this.gl.BLEND);
     this.gl.blendFunc(this.gl.ONE, this.gl.ONE_MINUS_SRC_ALPHA);
   }
@@ -74,16 +77,24 @@ export class Drawing {
       ends[2 * at] = layout[2 * edges[at]];
       ends[2 * at + 1] = layout[2 * edges[at] + 1];
     }
-    for (const held of [this.edges, this.nodes, this.marked]) this.#release(held);
+    for (const held of [this.edges, this.nodes]) this.#release(held);
     this.numEdges = edges.length / 2;
-    this.layout = layout;
     this.edges = this.#holding(this.programs.edges, { position: { numComponents: 2, data: ends } });
     this.nodes = this.#holding(this.programs.nodes, {
       position: { numComponents: 2, data: layout },
-      before: { numComponents: 3, data: new Uint8Array((layout.length / 2) * 3), normalize: true, drawType: gl.DYNAMIC_DRAW },
-      after: { numComponents: 3, data: new Uint8Array((layout.length / 2) * 3), normalize: true, drawType: gl.DYNAMIC_DRAW },
+      before: {
+        numComponents: 3,
+        data: new Uint8Array((layout.length / 2) * 3),
+        normalize: true,
+        drawType: gl.DYNAMIC_DRAW,
+      },
+      after: {
+        numComponents: 3,
+        data: new Uint8Array((layout.length / 2) * 3),
+        normalize: true,
+        drawType: gl.DYNAMIC_DRAW,
+      },
     });
-    this.marked = null;
   }
 
   #holding(program, arrays) {
@@ -102,19 +113,6 @@ export class Drawing {
     twgl.setAttribInfoBufferFromArray(this.gl, this.nodes.buffers.attribs.after, after);
   }
 
-  /** Nodes that are drawn above the others, with a ring. */
-  setMarked(positions, colours) {
-    this.#release(this.marked);
-    this.marked = null;
-    if (!positions.length) return;
-    const places = new Float32Array(2 * positions.length);
-    positions.forEach((position, at) => places.set(this.layout.subarray(2 * position, 2 * position + 2), 2 * at));
-    const fill = { numComponents: 3, data: colours, normalize: true };
-    this.marked = this.#holding(this.programs.nodes, {
-      position: { numComponents: 2, data: places }, before: fill, after: { ...fill },
-    });
-  }
-
   /** One frame. `dimmed` is 0 to 1: how far everything steps back behind what is lit above it. */
   draw(view, { theme, turned, dimmed, nodeSize, ratio }) {
     const { gl } = this;
@@ -128,17 +126,12 @@ export class Drawing {
     if (this.numEdges) {
       const opacity = Math.min(0.55, Math.max(0.05, 16 / Math.sqrt(this.numEdges)) * Math.sqrt(view.zoom));
       this.#run(this.programs.edges, this.edges, gl.LINES, {
-        ...place, ink: [...unit(theme.edge), opacity * (1 - 0.6 * dimmed)],
+        ...place,
+        ink: [...unit(theme.edge), opacity * (1 - 0.6 * dimmed)],
       });
     }
-    const common = { ...place, ring: unit(theme.ink), gap: unit(theme.map), strength: 1 - 0.72 * dimmed };
-    this.#run(this.programs.nodes, this.nodes, gl.POINTS, { ...common, turned, size: nodeSize * ratio, ringed: 0 });
-    if (this.marked) {
-      const size = Math.max(1.5 * nodeSize, 11) * ratio;
-      this.#run(this.programs.nodes, this.marked, gl.POINTS, {
-        ...common, turned: 1, size, ringed: Math.max(1.6, 0.13 * size), strength: 1 - 0.4 * dimmed,
-      });
-    }
+    const strength = 1 - 0.72 * dimmed;
+    this.#run(this.programs.nodes, this.nodes, gl.POINTS, { ...place, turned, size: nodeSize * ratio, strength });
   }
 
   /** Milliseconds until what `act` draws is really there. */
@@ -156,8 +149,14 @@ export class Drawing {
     const fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
     gl.flush();
     const deadline = performance.now() + 1000;
-    while (!gl.isContextLost() && gl.getSyncParameter(fence, gl.SYNC_STATUS) !== gl.SIGNALED && performance.now() < deadline) {
-      await new Promise((resume) => { setTimeout(resume, 1); });
+    while (
+      !gl.isContextLost() &&
+      gl.getSyncParameter(fence, gl.SYNC_STATUS) !== gl.SIGNALED &&
+      performance.now() < deadline
+    ) {
+      await new Promise((resume) => {
+        setTimeout(resume, 1);
+      });
     }
     gl.deleteSync(fence);
   }

@@ -1,22 +1,26 @@
 // The map: every shown node where the layout puts it, in its class's colour, paler where the model is less sure.
 
 import { colourOf, cssColour, themeColours } from "../colours.js";
-import { byId, calm, clip, count, make, percent, show } from "../dom.js";
+import { byId, calm, count, show } from "../dom.js";
 import { Drawing } from "./drawing.js";
+import { drawLegend, showTip } from "./legend.js";
 import { Nearest } from "./nearest.js";
 import { Overlay } from "./overlay.js";
 import { point } from "./pointing.js";
+import { differing, shadesOf } from "./shades.js";
 import { View } from "./view.js";
 
 const RECOLOUR = 450;
-/** A frame that takes longer than this, in milliseconds, is drawn only when the map rests; until then its picture moves. */
+/** A frame that takes more milliseconds than this is drawn only when the map rests; until then its picture moves. */
 const SLOW = 14;
 const REST = 140;
+const LATER = 1500;
+/** A share of the nodes so small that another colour of theirs can wait. */
+const FEW = 0.01;
 /** How far a picture that will be moved reaches beyond the map, as a share of its width and height. */
 const MARGIN = 0.25;
 const FLIGHT = 400;
 const REACH = 12;
-const LEGEND = 8;
 const STRETCH = 1.7;
 
 const eased = (share) => 1 - (1 - share) ** 3;
@@ -32,9 +36,10 @@ export class GraphMap {
     this.hovered = null;
     this.links = [];
     this.lit = null;
+    this.marked = new Map();
     this.turnedAt = -Infinity;
     this.flight = null;
-    /** Whether drawing takes so long here that only pictures are moved; the view that the picture shows; whether it is out of date. */
+    /** Whether only pictures are moved here, the view that the picture shows, and whether it is out of date. */
     this.slow = false;
     this.drawn = null;
     this.stale = true;
@@ -100,7 +105,10 @@ export class GraphMap {
 
   /** Everything into the graphics memory; without WebGL the page goes on, with a word in the map's place. */
   #prepare() {
-    const { layout, session: { edges } } = this;
+    const {
+      layout,
+      session: { edges },
+    } = this;
     try {
       this.drawing ??= new Drawing(this.canvas, edges.length / 2);
     } catch (error) {
@@ -117,7 +125,7 @@ export class GraphMap {
     this.#judge();
   }
 
-  /** Draws once and waits for it: a graphics processor takes a millisecond or two, a processor without one a hundred. */
+  /** Draws once and waits for it: a graphics card takes a millisecond or two, a processor without one a hundred. */
   async #judge() {
     const slow = (await this.drawing.timed(() => this.#paint(1))) > SLOW;
     if (slow === this.slow) return;
@@ -129,67 +137,66 @@ export class GraphMap {
     const { width, height } = this.box.getBoundingClientRect();
     this.ratio = Math.min(window.devicePixelRatio || 1, 2);
     const margin = this.slow ? MARGIN : 0;
-    for (const [canvas, beyond] of [[this.canvas, margin], [this.overlay.canvas, 0]]) {
+    for (const [canvas, beyond] of [
+      [this.canvas, margin],
+      [this.overlay.canvas, 0],
+    ]) {
       canvas.width = Math.round(width * this.ratio * (1 + 2 * beyond));
       canvas.height = Math.round(height * this.ratio * (1 + 2 * beyond));
     }
     this.canvas.style.setProperty("--beyond", `${-100 * margin}%`);
     this.stale = true;
-    this.view.resize(width, height, Math.min(byId("legend").offsetHeight, height / 4));
+    this.view.resize(width, height, this.#legendHeight(height));
     if (fit) this.view.fit();
     // A canvas of another size is empty until it is drawn upon; a frame later would be a flash.
     this.#frame(performance.now());
   }
 
-  /** Red, green and blue of every shown node, three bytes each. */
-  #shades() {
-    const { session, theme } = this;
-    const { classes, sureness } = session.answers;
-    const shades = new Uint8Array(3 * session.graph.shown);
-    const known = session.state ? session.state.classes.length : 0;
-    for (let at = 0; at < session.graph.shown; at += 1) {
-      const said = classes[at] < known ? colourOf(classes[at]) : null;
-      const share = said ? 0.16 + 0.84 * sureness[at] : 0;
-      for (let channel = 0; channel < 3; channel += 1) {
-        shades[3 * at + channel] = theme.faint[channel] + (said ? share * (said[channel] - theme.faint[channel]) : 0);
-      }
-    }
-    return shades;
-  }
-
   #recolour(slowly = true) {
-    if (!this.session.graph) return;
-    const shades = this.#shades();
+    const { session } = this;
+    if (!session.graph) return;
+    const shades = shadesOf(session, this.theme);
+    const changed = differing(this.colours, shades);
+    if (!changed && slowly) return;
     const before = slowly && this.colours && !this.slow && !calm() ? this.colours : shades;
     this.colours = shades;
     this.turnedAt = before === shades ? -Infinity : performance.now();
     this.drawing?.setColours(before, shades);
+    // A single label's node is marked above the picture anyway.
+    if (this.slow && slowly && changed < FEW * session.graph.shown) this.#redraw(LATER);
+    else this.#redraw(0);
+  }
+
+  /** Has the picture drawn anew, at once or after so many milliseconds in which the map rests. */
+  #redraw(later) {
+    if (later === LATER && this.resting) return;
+    clearTimeout(this.resting);
+    this.resting = later ? setTimeout(() => this.#redraw(0), later) : undefined;
+    if (later) return;
     this.stale = true;
     this.moved();
   }
 
   #mark() {
     const { session } = this;
-    const marked = [...session.labels].filter(([node]) => session.positions.has(node));
-    const colours = new Uint8Array(marked.flatMap(([, index]) => colourOf(index)));
-    this.drawing?.setMarked(marked.map(([node]) => session.positions.get(node)), colours);
-    this.stale = true;
+    this.marked = new Map();
+    for (const [node, index] of session.labels) {
+      if (!session.positions.has(node)) continue;
+      const colour = cssColour(index);
+      if (!this.marked.has(colour)) this.marked.set(colour, []);
+      this.marked.get(colour).push(session.positions.get(node));
+    }
     this.moved();
   }
 
   #legend() {
-    const { classes } = this.session.state;
-    const entry = (index) => make("li", {}, make("i", { class: "swatch", "--colour": cssColour(index) }), clip(classes[index].name, 28));
-    const shown = classes.slice(0, LEGEND).map((_, index) => entry(index));
-    const more = classes.length > LEGEND ? [make("li", { text: `and ${count(classes.length - LEGEND)} more` })] : [];
-    const { graph } = this.session;
-    const sample = graph.sampled ? [make("li", { class: "sample", text: `A sample: ${count(graph.shown)} of ${count(graph.nodes)} nodes` })] : [];
-    byId("legend").replaceChildren(
-      ...sample, ...shown, ...more,
-      make("li", {}, make("i", { class: "paler" }), "paler: less sure"),
-      make("li", {}, make("i", { class: "ringed" }), "ringed: labelled"),
-    );
-    if (this.view.lower !== byId("legend").offsetHeight) this.#resize();
+    drawLegend(this.session);
+    if (this.view.lower !== this.#legendHeight(this.view.height)) this.#resize();
+  }
+
+  /** What the legend takes of the map, a quarter at most. */
+  #legendHeight(height) {
+    return Math.min(byId("legend").offsetHeight, height / 4);
   }
 
   /** The card's node is pointed at, with lines to its neighbours. */
@@ -197,8 +204,13 @@ export class GraphMap {
     const { card, positions } = this.session;
     if (turned) this.unlight();
     const at = (node) => positions.get(node);
-    this.current = card.node === null ? null : at(card.node) ?? null;
-    const near = (card.neighbours ?? []).map(({ node }) => ({ position: at(node), kind: "neighbour", weight: 0, lit: false }));
+    this.current = card.node === null ? null : (at(card.node) ?? null);
+    const near = (card.neighbours ?? []).map(({ node }) => ({
+      position: at(node),
+      kind: "neighbour",
+      weight: 0,
+      lit: false,
+    }));
     this.links = near.filter(({ position }) => position !== undefined);
     if (turned && this.current !== null) this.#reveal([this.current]);
     this.moved();
@@ -231,7 +243,8 @@ export class GraphMap {
   }
 
   #hover(x, y) {
-    const found = x === null || !this.nearest ? null : this.nearest.find(...this.view.toLayout(x, y), REACH / this.view.scale);
+    const found =
+      x === null || !this.nearest ? null : this.nearest.find(...this.view.toLayout(x, y), REACH / this.view.scale);
     if (found === this.hovered) return;
     this.hovered = found;
     this.overlay.canvas.classList.toggle("over", found !== null);
@@ -240,23 +253,9 @@ export class GraphMap {
   }
 
   #tip(position) {
-    const tip = byId("tip");
-    show(tip, position !== null);
-    if (position === null) return;
-    const { session } = this;
-    const index = session.classAt(position);
-    const given = session.labels.has(session.graph.numbers[position]);
-    const sure = session.answers.sureness[position];
-    const words = index === null ? "no class yet" : clip(session.className(index), 40);
-    const how = given ? ", labelled" : index === null ? "" : `, ${percent(sure)} sure`;
-    tip.replaceChildren(
-      make("b", { text: clip(session.graph.ids[position], 60) }),
-      make("span", {}, make("i", { class: "swatch", "--colour": cssColour(index) }), words + how),
-    );
-    const [x, y] = this.view.toPage(this.layout[2 * position], this.layout[2 * position + 1]);
-    tip.style.setProperty("--x", `${Math.min(Math.max(x, 90), this.view.width - 90)}px`);
-    tip.style.setProperty("--y", `${y}px`);
-    tip.classList.toggle("below", y < 80);
+    const place =
+      position === null ? null : this.view.toPage(this.layout[2 * position], this.layout[2 * position + 1]);
+    showTip(this.session, position, place, this.view.width);
   }
 
   #click(x, y) {
@@ -285,6 +284,9 @@ export class GraphMap {
       current: this.current ?? null,
       hovered: this.hovered,
       links: this.lit ?? this.links,
+      lit: this.lit !== null,
+      marked: this.marked,
+      markSize: Math.max(1.5 * this.nodeSize, 12),
       colour: (position) => {
         const index = this.session.classAt(position);
         return index === null ? theme.faint : colourOf(index);
@@ -293,11 +295,16 @@ export class GraphMap {
     if (flying || turned < 1) this.moved();
   }
 
+  /** Larger where there is room, in pixels of the page. */
+  get nodeSize() {
+    const room = Math.sqrt((this.view.width * this.view.height) / Math.max(this.session.graph.shown, 1));
+    return Math.min(22, Math.max(3, 0.42 * room) * Math.sqrt(this.view.zoom));
+  }
+
   #paint(turned) {
     const { view, theme, ratio } = this;
     const beyond = this.slow ? 1 + 2 * MARGIN : 1;
-    const room = Math.sqrt((view.width * view.height) / Math.max(this.session.graph.shown, 1));
-    const nodeSize = Math.min(22, Math.max(3, 0.42 * room) * Math.sqrt(view.zoom));
+    const { nodeSize } = this;
     const { x, y, scale, zoom } = view;
     const seen = { x, y, scale, zoom, width: view.width * beyond, height: view.height * beyond };
     this.drawing.draw(seen, { theme, turned, dimmed: this.lit ? 1 : 0, nodeSize, ratio });
@@ -311,11 +318,7 @@ export class GraphMap {
     const { view, drawn } = this;
     const [dx, dy] = [(drawn.x - view.x) * view.scale, (drawn.y - view.y) * view.scale];
     this.canvas.style.setProperty("transform", `translate(${dx}px, ${dy}px) scale(${view.scale / drawn.scale})`);
-    clearTimeout(this.resting);
-    this.resting = setTimeout(() => {
-      this.stale = true;
-      this.moved();
-    }, REST);
+    this.#redraw(REST);
   }
 
   #fly(now) {

@@ -1,5 +1,5 @@
-// What stands out on the map, drawn above it: the node on the card and its neighbours, the node under the pointer, and
-// what an explanation lights.
+// What stands out on the map, drawn above it: labelled nodes, the node on the card and its neighbours, the node under
+// the pointer, and what an explanation lights.
 
 const css = (channels, alpha = 1) => `rgb(${channels.join(" ")} / ${alpha})`;
 
@@ -9,11 +9,15 @@ export class Overlay {
     this.pen = canvas.getContext("2d");
   }
 
-  draw(view, ratio, theme, { layout, current, hovered, links, colour }) {
+  /** One frame. `marked` are the labelled nodes, as positions by the colour of their class. */
+  draw(view, ratio, theme, { layout, current, hovered, links, lit, marked, markSize, colour }) {
     const { pen } = this;
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, view.width, view.height);
     const place = (position) => view.toPage(layout[2 * position], layout[2 * position + 1]);
+    pen.globalAlpha = lit ? 0.5 : 1;
+    for (const [fill, positions] of marked) this.#marks(positions.map(place), fill, markSize, view, theme);
+    pen.globalAlpha = 1;
     if (current !== null) {
       const middle = place(current);
       for (const link of links) this.#line(middle, place(link.position), link, theme);
@@ -21,6 +25,30 @@ export class Overlay {
       this.#target(middle, css(colour(current)), theme);
     }
     if (hovered !== null && hovered !== current) this.#circle(place(hovered), 9, css(theme.ink), 2);
+  }
+
+  /** A ring around a dot, with a gap between: it is seen on any colour, and without any. All of a class at once. */
+  #marks(places, fill, size, view, theme) {
+    const { pen } = this;
+    const seen = places.filter(
+      ([x, y]) => x > -size && y > -size && x < view.width + size && y < view.height + size,
+    );
+    const circles = (radius) => {
+      pen.beginPath();
+      for (const [x, y] of seen) {
+        pen.moveTo(x + radius, y);
+        pen.arc(x, y, radius, 0, 2 * Math.PI);
+      }
+    };
+    circles(size / 2);
+    pen.fillStyle = css(theme.ink);
+    pen.fill();
+    circles(size / 2 - 1.6);
+    pen.fillStyle = css(theme.map);
+    pen.fill();
+    circles(size / 2 - 2.8);
+    pen.fillStyle = fill;
+    pen.fill();
   }
 
   #line([x, y], [toX, toY], link, theme) {

@@ -49,12 +49,16 @@ export function point(canvas, view, { moved, hovered, clicked, fit }) {
   canvas.addEventListener("pointerup", release);
   canvas.addEventListener("pointercancel", release);
   canvas.addEventListener("pointerleave", () => hovered(null));
-  canvas.addEventListener("wheel", (event) => {
-    event.preventDefault();
-    const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : 1;
-    view().zoomAt(...place(event), Math.exp(-event.deltaY * lines * (event.ctrlKey ? 0.01 : 0.0016)));
-    moved();
-  }, { passive: false });
+  canvas.addEventListener(
+    "wheel",
+    (event) => {
+      event.preventDefault();
+      const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : 1;
+      view().zoomAt(...place(event), Math.exp(-event.deltaY * lines * (event.ctrlKey ? 0.01 : 0.0016)));
+      moved();
+    },
+    { passive: false },
+  );
   const keys = {
     ArrowLeft: () => view().pan(STEP, 0),
     ArrowRight: () => view().pan(-STEP, 0),

@@ -44,7 +44,11 @@ export class View {
 
   fit() {
     const { left, right, top, bottom } = this.bounds;
-    [this.x, this.y, this.scale] = [(left + right) / 2, (top + bottom) / 2 + this.lower / this.fitted / 2, this.fitted];
+    [this.x, this.y, this.scale] = [
+      (left + right) / 2,
+      (top + bottom) / 2 + this.lower / this.fitted / 2,
+      this.fitted,
+    ];
   }
 
   get zoom() {
