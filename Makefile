@@ -1,5 +1,6 @@
-# Two targets do everything on a machine with Python, make and a package index:
+# Three targets do everything on a machine with Python, make and a package index:
 #   make demo    install, fetch the data, train, show the result
+#   make label   install, open the page of lcgnn label on Cora, with a simulated labeller
 #   make test    install, check style and types, run the tests and count the lines that they reach
 
 PYTHON ?= python3
@@ -9,11 +10,14 @@ WORKERS ?= 2
 # How lines are counted: from Python 3.12 on by the interpreter itself.
 CORE = $(shell $(BIN)/python -c 'import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")')
 
-.PHONY: demo test lint results benchmark clean
+.PHONY: demo label test lint results benchmark clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/installed
 	$(BIN)/lcgnn demo
+
+label: $(VENV)/installed
+	$(BIN)/lcgnn label cora --simulate
 
 test: $(VENV)/installed-dev lint
 	@command -v chromium > /dev/null || echo '*** NO CHROMIUM: the tests of the report page are skipped (Debian: apt-get install chromium) ***'
@@ -38,7 +42,7 @@ $(VENV)/bin/python:
 
 # Installed again only when what is to be installed changes.
 $(VENV)/installed: $(VENV)/bin/python pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[label]'
 	@touch $@
 
 $(VENV)/installed-all: $(VENV)/installed

@@ -5,7 +5,22 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks import collapse, doubt, epoch, fits, layer, ranks, scale, strong, tables, text, training, trust
+from benchmarks import (
+    collapse,
+    doubt,
+    epoch,
+    fits,
+    label,
+    layer,
+    page,
+    ranks,
+    scale,
+    strong,
+    tables,
+    text,
+    training,
+    trust,
+)
 
 
 def main() -> None:
@@ -23,11 +38,13 @@ def main() -> None:
             "doubt",
             "training",
             "fits",
+            "label",
             "tables",
             "text",
             "trust",
             "scale",
             "ranks",
+            "page",
         ],
     )
     parser.add_argument("--repeats", type=int, default=7, help="turns that each contender takes [default: 7]")
@@ -68,6 +85,8 @@ def main() -> None:
         training.main(options.out)
     if options.what in ("all", "fits"):
         fits.main(options.out)
+    if options.what in ("all", "label"):
+        label.main(options.out)
     if options.what in ("all", "tables"):
         tables.main(options.out)
     if options.what in ("all", "text"):
@@ -80,6 +99,8 @@ def main() -> None:
         scale.main(options.out, tuple(options.sizes))
     if options.what in ("all", "ranks"):
         ranks.main(options.out)
+    if options.what in ("all", "page"):
+        page.main(options.out)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ ROOMS = (
     "experiments",
     "report",
     "estimator",
+    "labelling",
     "cli",
     "__main__",
 )

@@ -14,7 +14,9 @@ EXTRAS = {
     "jinja2": "report",
     "plotly": "report",
     "pymetis": "partition",
+    "starlette": "label",
     "torch_geometric": "pyg",
+    "uvicorn": "label",
 }
 
 

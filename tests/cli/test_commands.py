@@ -11,6 +11,7 @@ import typer
 from lcgnn.cli import app, main
 from lcgnn.experiments import demo
 from lcgnn.files import read_toml
+from lcgnn.labelling.serving import Serving
 
 STUDY = """
 title = "Small"
@@ -32,6 +33,7 @@ INVOCATIONS: dict[str, tuple[list[str], str | None]] = {
     "init": (["init", "{}/graph"], "graph/nodes.csv"),
     "inspect": (["inspect", "{}/graph"], None),
     "suggest": (["suggest", "{}/graph", "--no-model", "--out", "{}/next.csv"], "next.csv"),
+    "label": (["label", "{}/graph", "--no-browser", "--out", "{}/given.csv"], None),
     "compare": (
         ["compare", "{}/graph", "--methods", "mlp,lp", "--folds", "2", "--set", "base_epochs=5", "--out", "{}/c"],
         "c/folds/mlp/fold-2.json",
@@ -109,7 +111,13 @@ def run(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> int:
     return int(ended.value.code or 0)
 
 
-@pytest.mark.usefixtures("short_demo")
+@pytest.fixture
+def short_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that ends before anybody has seen it."""
+    monkeypatch.setattr(Serving, "run", Serving.close)
+
+
+@pytest.mark.usefixtures("short_demo", "short_page")
 def test_every_command_ends_well_and_leaves_what_it_promises(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], subtests: Any
 ) -> None:

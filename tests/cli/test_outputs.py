@@ -24,6 +24,11 @@ ATTEMPTS: dict[tuple[str, str], list[tuple[list[str], str]] | None] = {
         (["inspect", "graph", "--plot", "matplotlib.png"], "matplotlib.png"),
         (["inspect", "graph", "--plot", "link.png"], "link.png"),
     ],
+    ("label", "out"): [
+        (["label", "graph", "--no-browser", "--out", "graph/nodes.csv"], "graph/nodes.csv"),
+        (["label", "graph", "--no-browser", "--out", "notes.txt"], "notes.txt"),
+    ],
+    ("label", "password_file"): None,
     ("train", "out"): [(["train", "graph", "--out", "graph"], "graph/nodes.csv")],
     ("compare", "out"): [(["compare", "graph", "--out", "graph"], "graph/nodes.csv")],
     ("demo", "out"): [(["demo", "--out", "demo"], "demo/accuracy.png")],

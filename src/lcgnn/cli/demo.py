@@ -44,7 +44,8 @@ def demo(
     console.print(
         "\nTry next:\n"
         "  lcgnn train citeseer --method lc-gcn --labels-per-class 10 --seeds 10\n"
-        "  lcgnn methods          (what else can be trained)\n"
-        "  lcgnn train --help     (all options)",
+        "  lcgnn label cora --simulate   (a page that suggests which nodes to label, and learns as you go)\n"
+        "  lcgnn methods                 (what else can be trained)\n"
+        "  lcgnn train --help            (all options)",
         markup=False,
     )

@@ -30,14 +30,14 @@ class Ledger:
         self.path, self.by = path, by
         self._classes = tuple(classes)
         check_writable(path)
+        self._own: list[Done] = []
         self._start_anew()
         self.refresh()
-        self._own = list(self.given.done)
 
     def _start_anew(self) -> None:
         self.given = GivenLabels(self._classes)
         self._read, self._lines, self._inode = 0, 0, 0
-        self._own: list[Done] = []
+        self._own = []
 
     @property
     def exists(self) -> bool:
@@ -81,14 +81,17 @@ class Ledger:
 
         At the start that is whatever the ledger has; later only what this process did.
         """
-        return self.append(self._undoing)
+        line = self.append(self._undoing)
+        if line is not None:
+            self._own.pop()
+        return line
 
     def _undoing(self, given: GivenLabels) -> Line | None:
         while self._own:
-            last = self._own.pop()
-            if given.can_undo(last):
-                node, label, was = given.line_that_undoes(last)
+            if given.can_undo(self._own[-1]):
+                node, label, was = given.line_that_undoes(self._own[-1])
                 return Line(id=node, label=label, was=was, action="undo")
+            self._own.pop()
         return None
 
     def _catch_up(self, file: IO[bytes]) -> bool:
@@ -124,6 +127,8 @@ class Ledger:
         except OSError as error:
             with suppress(OSError):
                 os.ftruncate(file.fileno(), whole)
+                if not whole:
+                    self.path.unlink()
             raise OutputError(
                 f"Not saved: {self.path} cannot be written ({error.strerror or error}). Free some space or mend "
                 "what is wrong, and give it again; what was saved before is kept."

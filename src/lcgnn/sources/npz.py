@@ -95,6 +95,17 @@ def load_known_npz(
     return Loaded(graph, split, notes, None if scaling is None else TableForm(None, Encoding(), scaling))
 
 
+def load_unlabelled_npz(path: Path, *, name: str) -> Loaded:
+    """The graph in an .npz file in which no node need have a label."""
+    arrays, _ = _read(path)
+    labels, features = _labels(arrays), _matrix(arrays, "features")
+    if labels is not None and has_label(labels).any():
+        return load_npz(path, name=name)
+    kind = _scaling(arrays)
+    scaling = None if features is None or kind == "none" else Scaling.fit(numbers_of(features), kind)
+    return load_known_npz(path, (), name=name, scaling=scaling)
+
+
 def save_npz(path: Path, graph: Graph, split: Split | None = None) -> None:
     """Write a graph and, as masks, a split to an .npz file that `load_npz` makes the same graph of."""
     arrays: dict[str, Any] = {"labels": graph.labels, "class_names": np.array(graph.class_names)}
@@ -290,6 +301,9 @@ class Npz(FileSource):
 
     def load(self, progress: Progress | None = None) -> Loaded:  # noqa: ARG002
         return load_npz(Path(self.path), name=self.name)
+
+    def load_for_labelling(self, progress: Progress | None = None) -> Loaded:  # noqa: ARG002
+        return load_unlabelled_npz(Path(self.path), name=self.name)
 
     def load_known(self, known: Known, progress: Progress | None = None) -> Loaded:  # noqa: ARG002
         check_without_columns(known, self.path)

@@ -32,7 +32,7 @@ def with_given_labels(nodes: TableFile, ledger: Path | None, columns: Columns, n
         return nodes
     id_column, label_column = columns.require(nodes, "id"), columns.find_or_new(nodes, "label")
     ids = as_text(nodes.column(id_column)).to_pylist()
-    before = [None] * len(ids)
+    before: list[str | None] = [None] * len(ids)
     if label_column in nodes:
         before = without_gaps(as_text(nodes.column(label_column))).to_pylist()
     given = read_ledger(ledger, sorted({name for name in before if name is not None}))

@@ -238,7 +238,8 @@ class GivenLabels:
         if done.id:
             return next(item for item in reversed(self.done) if item.id == done.id) is done
         if done.action == "class":
-            return done.number not in self._into and not self.is_used(self._names[done.number])
+            joined = done.number in self._into or done.number in self._into.values()
+            return not joined and not self.is_used(self._names[done.number])
         return done.name not in self and (done.number in self._into) == (done.action == "merge")
 
 
@@ -261,7 +262,8 @@ def find_ledger(folder: Path) -> Path | None:
 def parsed_lines(content: bytes, path: Path, first: int = 1) -> tuple[list[Line], int]:
     """The lines in a piece of a ledger, and how many bytes of it they take.
 
-    A last line without an end counts if it is whole; a cut one, as a full disk or a sudden end leaves it, does not.
+    A last line without an end counts if it is whole; a cut one, as a full disk or a sudden end leaves it, does
+    not.
 
     Args:
         content: From the beginning of a line on.
@@ -291,7 +293,7 @@ def _parsed(raw: bytes) -> Line | None:
         return None
     if len(cells) != len(COLUMNS) or cells[-1] not in _ACTIONS or "\0" in "".join(cells):
         return None
-    return Line(*cells[:-1], action=cells[-1])  # type: ignore[arg-type]
+    return Line(*cells)  # type: ignore[arg-type]
 
 
 def read_ledger(path: Path, classes: Iterable[str] = ()) -> GivenLabels:

@@ -1,0 +1,282 @@
+"""The ledger: what all lines come to, whatever is done in whatever order, by however many, and however it ends."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lcgnn.errors import DataError, OutputError
+from lcgnn.labelling.ledger import Ledger
+from lcgnn.sources.tables.ledger import HEADER, Action, Line, find_ledger, is_ledger, parsed_lines, read_ledger
+
+NODES = ("a", "b", 'c "quoted", with comma', "d")
+NAMES = ("red", "green", "=blue", 'ümlaut, "x"')
+
+
+class Model:
+    """What a ledger should come to, in the simplest way: the whole state is kept before every action."""
+
+    def __init__(self) -> None:
+        self.labels: dict[str, str] = {}
+        self.others: dict[str, str] = {}
+        self.classes: list[str] = []
+        self.before: list[tuple[dict, dict, list]] = []
+
+    def keep(self) -> None:
+        self.before.append((dict(self.labels), dict(self.others), list(self.classes)))
+
+    def label(self, node: str, name: str) -> None:
+        self.keep()
+        self.others.pop(node, None)
+        self.labels[node] = name
+
+    def say(self, node: str, what: str) -> None:
+        self.keep()
+        self.labels.pop(node, None)
+        self.others[node] = what
+
+    def join(self, old: str, new: str) -> None:
+        self.keep()
+        self.labels = {node: new if name == old else name for node, name in self.labels.items()}
+        if new in self.classes:
+            self.classes.remove(old)
+        else:
+            self.classes[self.classes.index(old)] = new
+
+    def undo(self) -> None:
+        if self.before:
+            self.labels, self.others, self.classes = self.before.pop()
+
+
+def check(ledger: Ledger, model: Model) -> None:
+    found = ledger.given
+    assert {node: name for node, name in found.labels().items() if name is not None} == model.labels
+    others = {node: given.kind for node, given in found.nodes.items() if given.kind != "label"}
+    assert others == model.others
+    assert sorted(found.classes) == sorted(model.classes)
+
+
+ACTIONS = st.one_of(
+    st.tuples(st.just("label"), st.sampled_from(NODES), st.sampled_from(NAMES)),
+    st.tuples(st.sampled_from(["skip", "unsure"]), st.sampled_from(NODES)),
+    st.tuples(st.just("class"), st.sampled_from(NAMES)),
+    st.tuples(st.just("join"), st.sampled_from(NAMES), st.sampled_from(NAMES)),
+    st.tuples(st.just("undo")),
+    st.tuples(st.just("reopen")),
+)
+
+
+def carry_out(ledger: Ledger, model: Model, action: tuple) -> Ledger:
+    kind, *what = action
+    if kind == "label":
+        # A class is added before anything is called by it.
+        carry_out(ledger, model, ("class", what[1]))
+        ledger.append(lambda _: Line(id=what[0], label=what[1]))
+        model.label(*what)
+    elif kind in ("skip", "unsure"):
+        ledger.append(lambda _: Line(id=what[0], action=kind))
+        model.say(what[0], kind)
+    elif kind == "class" and what[0] not in model.classes:
+        ledger.append(lambda _: Line(label=what[0], action="class"))
+        model.keep()
+        model.classes.append(what[0])
+    elif kind == "join" and what[0] in model.classes and what[0] != what[1]:
+        action_name: Action = "merge" if what[1] in model.classes else "rename"
+        ledger.append(lambda _: Line(label=what[1], was=what[0], action=action_name))
+        model.join(*what)
+    elif kind == "undo":
+        assert (ledger.undo() is not None) == bool(model.before)
+        model.undo()
+    elif kind == "reopen":
+        return Ledger(ledger.path)
+    return ledger
+
+
+@settings(max_examples=80, deadline=None)
+@given(actions=st.lists(ACTIONS, max_size=25))
+def test_any_sequence_of_actions_comes_to_what_a_simple_model_says(tmp_path_factory, actions):
+    ledger, model = Ledger(tmp_path_factory.mktemp("ledger") / "labels.csv"), Model()
+    for action in actions:
+        ledger = carry_out(ledger, model, action)
+        check(ledger, model)
+    check(Ledger(ledger.path), model)
+
+
+@settings(max_examples=30, deadline=None)
+@given(actions=st.lists(ACTIONS, min_size=1, max_size=12), data=st.data())
+def test_a_ledger_that_was_cut_anywhere_holds_every_line_before_the_cut_and_goes_on(
+    tmp_path_factory, actions, data
+):
+    path = tmp_path_factory.mktemp("ledger") / "labels.csv"
+    ledger = Ledger(path)
+    for action in actions:
+        ledger = carry_out(ledger, Model(), ("label", "a", "red") if action[0] == "undo" else action)
+    content = path.read_bytes() if path.exists() else b""
+    cut = data.draw(st.integers(0, len(content)))
+    path.write_bytes(content[:cut])
+    whole = content[:cut].count(b"\n") - 1
+    lines = parsed_lines(content, path)[0]
+    again = Ledger(path)
+    again.append(lambda _: Line(id="later", label="red"))
+    kept = parsed_lines(path.read_bytes(), path)[0]
+    assert kept[-1].id == "later"
+    assert kept[:-1] in (lines[: max(whole, 0)], lines[: max(whole, 0) + 1])
+
+
+def test_the_last_line_without_its_end_counts_if_it_is_whole(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text(HEADER + "a,red,,,,label\nb,green,,,,label")
+    ledger = Ledger(path)
+    assert ledger.given.labels() == {"a": "red", "b": "green"}
+    ledger.append(lambda _: Line(id="c", label="red"))
+    assert path.read_text().startswith(HEADER + "a,red,,,,label\nb,green,,,,label\nc,red,,")
+
+
+def test_a_line_that_is_none_is_named(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text(HEADER + "a,red,,,,label\nwhat is this\nb,green,,,,label\n")
+    with pytest.raises(DataError, match=r"labels\.csv, line 3: not a line of labels"):
+        read_ledger(path)
+
+
+def test_line_ends_of_windows_are_read(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_bytes((HEADER + "a,red,,,,label\nb,,,,,skip\n").replace("\n", "\r\n").encode())
+    assert is_ledger(path)
+    ledger = Ledger(path)
+    ledger.append(lambda _: Line(id="c", label="green"))
+    assert read_ledger(path).labels() == {"a": "red", "c": "green"}
+
+
+def test_a_file_of_the_users_own_is_never_appended_to(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text("id,label\n1,red\n")
+    with pytest.raises(OutputError, match="--out"):
+        Ledger(path)
+    assert path.read_text() == "id,label\n1,red\n"
+    assert find_ledger(tmp_path) is None
+
+
+def test_what_another_process_did_since_is_not_undone(tmp_path):
+    path = tmp_path / "labels.csv"
+    mine, theirs = Ledger(path), Ledger(path)
+    mine.append(lambda _: Line(id="a", label="red"))
+    theirs.append(lambda _: Line(id="b", label="green"))
+    theirs.append(lambda _: Line(id="a", label="green"))
+    assert mine.undo() is None
+    assert mine.given.labels() == {"a": "green", "b": "green"}
+    theirs.undo()
+    assert read_ledger(path).labels() == {"a": "red", "b": "green"}
+
+
+def test_two_who_rename_and_merge_at_once_see_the_same(tmp_path):
+    path = tmp_path / "labels.csv"
+    mine, theirs = Ledger(path), Ledger(path)
+    for node, name in (("a", "red"), ("b", "green"), ("c", "blue")):
+        line = Line(id=node, label=name)
+        mine.append(lambda _: line)  # noqa: B023
+    theirs.append(lambda _: Line(label="violet", was="red", action="rename"))
+    mine.append(lambda _: Line(label="violet", was="green", action="merge"))
+    theirs.refresh()
+    assert mine.given.labels() == theirs.given.labels() == {"a": "violet", "b": "violet", "c": "blue"}
+    mine.undo()
+    theirs.refresh()
+    assert mine.given.labels() == theirs.given.labels() == {"a": "violet", "b": "green", "c": "blue"}
+
+
+def append_many(path: Path, who: str, count: int) -> None:
+    ledger = Ledger(path, by=who)
+    for number in range(count):
+        line = Line(id=f"{who}-{number}", label=f"class {number % 3}")
+        ledger.append(lambda _: line)  # noqa: B023
+
+
+def test_processes_that_append_at_once_lose_nothing(tmp_path):
+    path = tmp_path / "labels.csv"
+    context = multiprocessing.get_context("fork")
+    workers = [context.Process(target=append_many, args=(path, who, 60)) for who in ("x", "y", "z")]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+        assert worker.exitcode == 0
+    labels = read_ledger(path).labels()
+    assert set(labels) == {f"{who}-{number}" for who in ("x", "y", "z") for number in range(60)}
+
+
+APPENDING = """
+import sys
+from pathlib import Path
+from lcgnn.labelling.ledger import Ledger
+from lcgnn.sources.tables.ledger import Line
+ledger = Ledger(Path(sys.argv[1]))
+for number in range(10_000):
+    ledger.append(lambda _: Line(id=str(number), label="red"))
+    print(number, flush=True)
+"""
+
+
+def test_whatever_was_said_to_be_saved_is_there_after_kill_9(tmp_path):
+    path = tmp_path / "labels.csv"
+    command = [sys.executable, "-c", APPENDING, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as worker:
+        told = [worker.stdout.readline() for _ in range(20)]
+        time.sleep(0.01)
+        os.kill(worker.pid, signal.SIGKILL)
+        told += worker.stdout.readlines()
+    whole = {line.strip() for line in told if line.endswith("\n")}
+    assert whole <= set(Ledger(path).given.labels())
+
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from lcgnn.errors import OutputError
+from lcgnn.labelling.ledger import Ledger
+from lcgnn.sources.tables.ledger import Line
+path = Path(sys.argv[1])
+ledger = Ledger(path)
+resource.setrlimit(resource.RLIMIT_FSIZE, (300, resource.RLIM_INFINITY))
+saved = 0
+try:
+    for number in range(100):
+        ledger.append(lambda _: Line(id=str(number), label="red"))
+        saved += 1
+except OutputError as error:
+    print(error)
+assert set(ledger.given.labels()) == {str(number) for number in range(saved)}, "claimed what is not saved"
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+ledger.append(lambda _: Line(id="later", label="red"))
+print(saved)
+"""
+
+
+def test_a_full_disk_is_told_loses_nothing_and_can_be_mended(tmp_path):
+    path = tmp_path / "labels.csv"
+    done = subprocess.run([sys.executable, "-c", FULL, str(path)], capture_output=True, text=True, check=True)
+    told, saved = done.stdout.strip().splitlines()
+    assert told.startswith("Not saved:")
+    assert "what was saved before is kept" in told
+    assert set(read_ledger(path).labels()) == {*map(str, range(int(saved))), "later"}
+
+
+def test_a_first_line_that_cannot_be_saved_leaves_no_file(tmp_path):
+    path = tmp_path / "labels.csv"
+    script = FULL.replace("(300,", "(40,")
+    subprocess.run(
+        [sys.executable, "-c", script.replace('id="later"', 'id="0"'), str(path)], check=True, capture_output=True
+    )
+    assert list(read_ledger(path).labels()) == ["0"]
+
+
+def test_a_folder_that_nobody_can_write_to_is_refused_at_the_start(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match="--out"):
+        Ledger(tmp_path / "file" / "labels.csv")

@@ -1,0 +1,370 @@
+"""The loop without a server: what is asked, what is learnt, and what is told of it."""
+
+import dataclasses
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.labelling.pages import COLOURS, NUM_NODES, colour_of, write_graph
+
+from lcgnn.assessment.trust import Expected
+from lcgnn.errors import ConfigError, DataError, ExtraError
+from lcgnn.extras import need
+from lcgnn.labelling.curve import Curve, advice, forecast, next_ten
+from lcgnn.labelling.labels import Labels
+from lcgnn.labelling.layout import kept_layout, layout_of
+from lcgnn.labelling.ledger import Ledger
+from lcgnn.labelling.loop import Loop
+from lcgnn.labelling.messages import Card, CurvePoint, Thought, to_json
+from lcgnn.labelling.names import LONGEST_NAME, checked_name
+from lcgnn.labelling.opening import open_graph
+from lcgnn.labelling.serving import Address
+from lcgnn.labelling.trainer import Trainer
+from lcgnn.labelling.training import Estimated, Failed, Fitted, Job, Worker
+from lcgnn.labelling.view import NO_CLASS, View
+from lcgnn.methods import create
+from lcgnn.sources.choice import source_of
+from lcgnn.sources.source import Known
+from lcgnn.sources.tables.ledger import HEADER, Line, find_ledger
+
+SHORT = create("lc-gcn", "own-graph", selection="last", base_epochs=5, epochs=5)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_trained(monkeypatch):
+    """No process is started for what is told here."""
+    monkeypatch.setattr(Trainer, "train", lambda *_: None)
+
+
+@pytest.fixture
+def loop(unlabelled):
+    return Loop(open_graph(str(unlabelled)), by="test")
+
+
+def job_of(nodes, number=1):
+    labels = np.array([node % 3 for node in nodes])
+    return Job(number, np.array(nodes), labels, COLOURS)
+
+
+def test_suggestions_differ_and_stay_until_something_is_said(loop):
+    loop.change_classes("add", "red")
+    asked = []
+    for _ in range(20):
+        first = loop.next_suggestion()
+        assert loop.next_suggestion() is first
+        asked.append(first.node)
+        loop.label(first.node, 0)
+    assert len(set(asked)) == 20
+
+
+def test_at_the_end_no_node_is_left_to_ask_for(loop):
+    while (suggestion := loop.next_suggestion()) is not None:
+        loop.skip(suggestion.node)
+    assert len(loop.labels.skipped) == NUM_NODES
+    card = View(loop).card()
+    assert card.node is None
+    assert card.reason
+
+
+def test_what_is_said_of_a_labelled_node_counts_as_it_should(loop):
+    loop.change_classes("add", "red")
+    loop.label(5, "red")
+    loop.skip(5)
+    assert loop.labels.labels[5] == 0
+    assert loop.labels.skipped == ()
+    loop.unsure(5)
+    assert loop.labels.labels[5] == -1
+    assert loop.labels.unsure == (5,)
+    loop.undo()
+    assert loop.labels.labels[5] == 0
+
+
+@pytest.fixture
+def partly(unlabelled):
+    """The graph with labels for nine of its nodes in the table, beside columns that are features."""
+    nodes = unlabelled / "nodes.csv"
+    lines = nodes.read_text(encoding="utf-8").splitlines()
+    rows = [f"{line},{colour_of(node) if node < 9 else ''}" for node, line in enumerate(lines[1:])]
+    nodes.write_text("\n".join([f"{lines[0]},label", *rows]) + "\n", encoding="utf-8")
+    return unlabelled
+
+
+def test_labels_of_the_tables_are_there_and_follow_their_class(partly):
+    content = (partly / "nodes.csv").read_bytes()
+    loop = Loop(open_graph(str(partly)))
+    assert set(loop.labels.class_names) == set(COLOURS)
+    assert loop.labels.nodes.tolist() == list(range(9))
+    loop.change_classes("rename", "red", "crimson")
+    loop.change_classes("merge", "green", "blue")
+    loop.label(0, "blue")
+    named = [loop.labels.class_names[label] for label in loop.labels.labels[:9]]
+    assert named == ["blue", "blue", "blue", "crimson", "blue", "blue", "crimson", "blue", "blue"]
+    assert (partly / "nodes.csv").read_bytes() == content
+    again = Labels.of(loop.opened, Ledger(loop.opened.ledger, loop.opened.graph.class_names).given)
+    assert again.same_as(loop.labels)
+
+
+def named_labels(graph):
+    return [None if label < 0 else graph.class_names[label] for label in graph.labels]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_training_and_predicting_read_exactly_the_labels_that_the_page_has(partly, seed):
+    random, loop = np.random.default_rng(seed), Loop(open_graph(str(partly)))
+    before = source_of(str(partly)).load()
+    for _ in range(40):
+        names, node = loop.labels.class_names, int(random.integers(30))
+        action = random.choice(["label", "label", "label", "skip", "unsure", "undo", "add", "rename", "merge"])
+        one, other = (str(name) for name in random.choice(names, 2, replace=False))
+        if action == "label":
+            loop.label(node, one)
+        elif action in ("skip", "unsure"):
+            getattr(loop, action)(node)
+        elif action == "undo" and loop.ledger.exists:
+            with suppress(ConfigError):
+                loop.undo()
+        elif action in ("add", "rename"):
+            new = f"class {random.integers(10**9)}"
+            loop.change_classes("add", new) if action == "add" else loop.change_classes("rename", one, new)
+        elif action == "merge" and len(names) > 3:
+            loop.change_classes("merge", one, other)
+    wanted = [None if label < 0 else loop.labels.class_names[label] for label in loop.labels.labels]
+    loaded = source_of(str(partly)).load()
+    assert named_labels(loaded.graph) == wanted
+    assert abs(loaded.graph.features - before.graph.features).max() == 0
+    known = source_of(str(partly)).load_known(Known(loaded.form, loaded.graph.class_names))
+    assert named_labels(known.graph) == wanted
+
+
+def test_arrays_without_labels_have_the_features_that_they_have_with_some(tmp_path):
+    random = np.random.default_rng(0)
+    arrays: dict[str, Any] = {
+        "features": random.normal(3, 2, (12, 4)),
+        "edge_index": np.stack([np.arange(11), np.arange(1, 12)]),
+    }
+    np.savez(tmp_path / "bare.npz", **arrays)
+    np.savez(tmp_path / "given.npz", **arrays, labels=np.arange(12) % 2)
+    bare, given = (open_graph(str(tmp_path / name)) for name in ("bare.npz", "given.npz"))
+    assert bare.graph.labelled.size == 0
+    assert given.graph.labelled.size == 12
+    assert np.array_equal(bare.graph.features, given.graph.features)
+    assert bare.columns(0)[0][0] == "features"
+
+
+def test_a_benchmark_keeps_its_labels_from_the_page(cora):
+    opened = open_graph("cora")
+    assert opened.graph.labelled.size == 0
+    assert opened.truth is None
+    assert opened.ledger == Path("runs/cora-labels/labels.csv")
+
+
+def test_there_is_room_for_a_thousand_classes(unlabelled):
+    lines = [Line(label=f"class {number}", action="class").text() for number in range(999)]
+    (unlabelled / "labels.csv").write_text(HEADER + "".join(lines), encoding="utf-8")
+    loop = Loop(open_graph(str(unlabelled)))
+    loop.change_classes("add", "the last")
+    with pytest.raises(ConfigError, match="Merge some"):
+        loop.change_classes("add", "one more")
+    with pytest.raises(ConfigError, match="Merge some"):
+        loop.label_as(0, "one more")
+    assert len(View(loop).state().classes) == 1000
+
+
+@pytest.mark.parametrize(
+    "name", ["", "  ", None, 7, "a\nb", "a\0b", "\ud800", "NA", "x" * (LONGEST_NAME + 1), "\u2028"]
+)
+def test_a_name_that_a_table_could_not_hold_is_none(name):
+    with pytest.raises(ConfigError):
+        checked_name(name)
+
+
+def test_a_name_is_text_whatever_it_looks_like():
+    for name in ("<b>", "=1+1", "'; drop table", "日本語", "a,b", '"', "-1"):
+        assert checked_name(f" {name} ") == name
+
+
+def test_a_user_s_own_labels_are_left_alone(unlabelled):
+    (unlabelled / "nodes.csv").unlink()
+    own = unlabelled / "labels.csv"
+    own.write_text("id,label\nn1,green\nn2,blue\n", encoding="utf-8")
+    loop = Loop(open_graph(str(unlabelled)))
+    assert loop.opened.ledger == unlabelled / "labels.lcgnn.csv"
+    assert loop.labels.nodes.size == 2
+    loop.label(0, "blue")
+    assert own.read_text(encoding="utf-8") == "id,label\nn1,green\nn2,blue\n"
+    assert find_ledger(unlabelled) == unlabelled / "labels.lcgnn.csv"
+
+
+def test_edges_alone_can_be_labelled(unlabelled):
+    (unlabelled / "nodes.csv").unlink()
+    loop = Loop(open_graph(str(unlabelled)))
+    loop.label_as(0, "red")
+    loop.label_as(1, "green")
+    loaded = source_of(str(unlabelled)).load()
+    assert loaded.graph.num_nodes == loop.opened.graph.num_nodes
+    assert sorted(loaded.graph.class_names) == ["green", "red"]
+    assert {str(name) for name in loaded.graph.node_names[loaded.graph.labelled]} == set(loop.opened.ids[:2])
+
+
+def test_ids_over_several_lines_are_told_apart_or_refused(tmp_path):
+    (tmp_path / "edges.csv").write_text("source,target\nc,d\n", encoding="utf-8")
+    (tmp_path / "nodes.csv").write_text('id,x\n"a\nb",1\nc,2\nd,3\n', encoding="utf-8")
+    loop = Loop(open_graph(str(tmp_path)))
+    loop.label_as(0, "red")
+    loop.label_as(1, "green")
+    loaded = source_of(str(tmp_path)).load()
+    assert loaded.graph.labels.tolist() == [1, 0, -1]
+    (tmp_path / "nodes.csv").write_text('id,x\n"a\nb",1\n"a b",2\nc,2\nd,3\n', encoding="utf-8")
+    with pytest.raises(DataError, match="line breaks"):
+        open_graph(str(tmp_path))
+
+
+def test_fits_and_folds_take_turns_and_an_estimate_comes_however_fast_labels_are_given(unlabelled):
+    worker = Worker(open_graph(str(unlabelled)).graph, SHORT)
+    said = []
+    for number in range(1, 16):
+        worker.newest = job_of(range(1, 12 + number), number)
+        said.append(worker.step())
+    kinds = [type(item) for item in said]
+    assert kinds.count(Fitted) >= 7
+    estimated = next(item for item in said if isinstance(item, Estimated))
+    assert estimated.job.number == 1
+    assert sorted(estimated.nodes) == list(range(1, 13))
+    assert estimated.assessment.overall.labels == 12
+    last = None
+    while not worker.is_idle:
+        last = worker.step() or last
+    assert isinstance(last, Estimated)
+    assert last.job.number == 15
+
+
+def test_the_same_labels_give_the_same_answers(unlabelled):
+    answers = []
+    for _ in range(2):
+        worker = Worker(open_graph(str(unlabelled)).graph, SHORT)
+        worker.newest = job_of(range(1, 10))
+        fitted = worker.step()
+        assert isinstance(fitted, Fitted)
+        answers.append(fitted.fit.label_distribution)
+    assert np.array_equal(answers[0], answers[1])
+
+
+def test_what_cannot_be_trained_is_told(loop):
+    loop._heard(Failed(1, "It did not work."))
+    assert View(loop).state().training.words == "It did not work."
+    assert loop.training.state == "failed"
+
+
+def test_a_doubt_vanishes_with_the_label_that_it_is_about(loop):
+    loop.change_classes("add", "red")
+    loop.change_classes("add", "green")
+    for node in range(12):
+        loop.label_as(node, "green" if node == 3 else colour_of(node))
+    labels = loop.labels.job(1)
+    held_out = np.eye(3, dtype=np.float32)[[COLOURS.index(colour_of(int(node))) for node in labels.nodes]]
+    order = [COLOURS.index(name) for name in labels.class_names]
+    worker = Worker(loop.opened.graph, SHORT)
+    worker.newest = labels
+    worker.step()
+    estimated = next(item for item in iter(worker.step, object()) if isinstance(item, Estimated))
+    loop._heard(dataclasses.replace(estimated, nodes=labels.nodes, held_out=held_out[:, order] * 0.9 + 1 / 30))
+    (doubt,) = View(loop).state().doubtful
+    assert (doubt.node, doubt.given, doubt.instead) == (3, "green", "red")
+    loop.label(3, "red")
+    assert View(loop).state().doubtful == ()
+
+
+def test_answers_are_padded_and_nothing_known_is_no_class(loop):
+    content = View(loop).answers()
+    start = -(-2 * NUM_NODES // 4) * 4
+    assert len(content) == start + 4 * NUM_NODES
+    assert (np.frombuffer(content[: 2 * NUM_NODES], "<u2") == NO_CLASS).all()
+    assert (np.frombuffer(content[start:], "<f4") == 0).all()
+
+
+def curve_of(*labels, expected, width=0.02):
+    return [CurvePoint(n, expected(n), expected(n) - width, expected(n) + width) for n in labels]
+
+
+def test_a_forecast_continues_a_curve_of_its_own_form():
+    points = curve_of(10, 20, 40, 80, expected=lambda n: 0.9 - n**-0.5)
+    found = forecast(points)
+    assert found.gain == pytest.approx(80**-0.5 - 90**-0.5, rel=1e-6)
+    assert 0 <= found.low < found.gain < found.high
+
+
+def test_too_few_points_tell_nothing_and_say_so():
+    assert forecast(curve_of(10, 11, 12, 13, expected=lambda _: 0.5)) is None
+    assert "too early" in next_ten(curve_of(10, 20, expected=lambda _: 0.5))
+    assert "hold out" in next_ten([])
+
+
+def test_labels_that_no_longer_pay_are_told_in_a_plain_word():
+    flat = curve_of(50, 100, 200, 400, expected=lambda _: 0.8, width=0.01)
+    assert "no longer pay" in advice(flat, 400, 3, 3)
+    steep = curve_of(5, 10, 20, 30, expected=lambda n: 0.9 - n**-0.5, width=0.01)
+    assert "still pay" in advice(steep, 30, 3, 3)
+    assert "two classes" in advice([], 3, 1, 1)
+
+
+def test_a_curve_forgets_points_of_labels_that_were_taken_back(tmp_path):
+    curve = Curve(tmp_path / "curve.json", 0)
+    for labels in (10, 20, 30):
+        curve.add(labels, Expected(0.5, 0.4, 0.6, labels), labels)
+    assert [point.labels for point in Curve(tmp_path / "curve.json", 30).points] == [10, 20, 30]
+    curve.add(15, Expected(0.6, 0.5, 0.7, 15), 15)
+    assert [point.labels for point in curve.points] == [10, 15]
+    (tmp_path / "curve.json").write_text("[1, 2]")
+    assert Curve(tmp_path / "curve.json", 30).points == ()
+
+
+def test_a_layout_depends_on_the_graph_alone_and_is_kept(tmp_path):
+    opened = open_graph(str(write_graph(tmp_path / "graph")))
+    first, second = layout_of(opened.graph), kept_layout(opened.graph, tmp_path / "cache")
+    assert np.array_equal(first.places, second.places)
+    assert np.abs(first.places).max() == pytest.approx(1)
+    (tmp_path / "cache" / "layout.npz").read_bytes()
+    assert np.array_equal(kept_layout(opened.graph, tmp_path / "cache").places, first.places)
+    # Neighbours lie nearer to each other than others do.
+    ends = first.places[first.edges.astype(int)]
+    near = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1).mean()
+    others = first.places[np.random.default_rng(0).permutation(NUM_NODES)] - first.places
+    assert near < 0.7 * np.linalg.norm(others, axis=1).mean()
+
+
+def test_a_large_graph_is_drawn_as_a_sample_that_says_so(unlabelled):
+    graph = open_graph(str(unlabelled)).graph
+    layout = layout_of(graph, most=40)
+    assert layout.sampled
+    assert layout.nodes.size == 40 == layout.places.shape[0]
+    assert np.array_equal(layout.nodes, np.unique(layout.nodes))
+    joined = graph.adjacency[layout.nodes][:, layout.nodes]
+    assert layout.edges.shape[0] == joined.nnz // 2
+
+
+def test_messages_are_json_with_a_version():
+    assert to_json(Card(None, "why")) == b'{"version":1,"node":null,"reason":"why"}'
+    assert b'"class":"x"' in to_json(None, thinks=(Thought("x", 0.5),))
+
+
+def test_a_port_that_is_taken_is_told_in_a_line():
+    with Address().listening() as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ConfigError, match=f"Port {port} of 127.0.0.1 cannot be used"):
+            Address(port=port).listening()
+    with pytest.raises(ConfigError, match="no port 70000"):
+        Address(port=70_000).listening()
+
+
+def test_a_missing_library_is_told_in_a_line(monkeypatch):
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    with pytest.raises(ExtraError, match=r"pip install 'lcgnn\[label\]'"):
+        need("uvicorn", "The page of lcgnn label")
+
+
+def test_labels_cannot_be_simulated_where_there_are_none(unlabelled):
+    with pytest.raises(ConfigError, match="--simulate"):
+        open_graph(str(unlabelled), simulate=True)

@@ -1,0 +1,106 @@
+"""Who is answered: this machine's own browser, which came by the link that was printed, and nobody else."""
+
+import httpx
+import pytest
+
+from lcgnn.errors import ConfigError
+from lcgnn.labelling.security import Guard, is_loopback
+from lcgnn.labelling.serving import Address
+
+
+def test_nothing_is_served_without_the_cookie(page):
+    with httpx.Client(base_url=page.base) as stranger:
+        for path in ("/api/state", "/api/graph", "/api/events", "/api/export/labels.csv", "/static/index.html"):
+            assert stranger.get(path).status_code == 401, path
+        assert stranger.get("/").status_code == 403
+        posted = stranger.post("/api/undo", json={}, headers={"Origin": page.base})
+        assert posted.status_code == 401
+
+
+def test_the_link_works_once_and_no_other_token_does(page):
+    with httpx.Client(base_url=page.base) as stranger:
+        for token in (page.link.split("token=")[1], "", "x", "é"):
+            answer = stranger.get("/", params={"token": token})
+            assert answer.status_code == 403
+            assert "set-cookie" not in answer.headers
+
+
+def test_the_cookie_is_kept_from_scripts_and_from_other_sites(page):
+    cookie = page.client.cookies.jar
+    (kept,) = list(cookie)
+    assert kept.name == f"lcgnn-label-{page.base.rpartition(':')[2]}"
+    assert kept.has_nonstandard_attr("HttpOnly")
+    assert kept.get_nonstandard_attr("SameSite").lower() == "strict"
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "http://127.0.0.1", "https://localhost:1", None]
+)
+def test_a_request_from_another_origin_changes_nothing(page, origin):
+    before = page.get("/api/state")["revision"]
+    headers = {} if origin is None else {"Origin": origin}
+    with httpx.Client(base_url=page.base, cookies=page.client.cookies) as other:
+        answer = other.post("/api/classes", json={"action": "add", "name": "evil"}, headers=headers)
+    assert answer.status_code == 403
+    assert "error" in answer.json()
+    assert page.get("/api/state")["revision"] == before
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_another_site_may_not_even_read(page, site):
+    assert page.client.get("/api/state", headers={"Sec-Fetch-Site": site}).status_code == 403
+    assert page.client.get("/api/state", headers={"Sec-Fetch-Site": "same-origin"}).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "127.0.0.1:1", ""])
+def test_another_host_name_is_not_answered(page, host):
+    answer = page.client.get("/api/state", headers={"Host": host})
+    assert answer.status_code in (400, 403)
+
+
+@pytest.mark.parametrize("path", ["/", "/api/state", "/api/card", "/static/none", "/none", "/api/layout.bin"])
+def test_every_answer_forbids_scripts_of_others_guessing_of_types_and_keeping(page, path):
+    headers = page.client.get(path).headers
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src 'self'" in policy
+    assert "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["cache-control"] == "no-store"
+    assert "server" not in headers
+
+
+@pytest.mark.parametrize(
+    "path", ["/static/../server.py", "/static/%2e%2e/server.py", "/static/..%2fserver.py", "/static//etc/passwd"]
+)
+def test_only_the_page_s_own_files_are_served(page, path):
+    answer = page.client.get(page.base + path)
+    assert answer.status_code in (401, 404)
+    assert "import" not in answer.text
+
+
+def test_an_address_that_others_can_reach_needs_permission_and_a_password():
+    assert is_loopback("127.0.0.1")
+    assert is_loopback("::1")
+    assert not is_loopback("0.0.0.0")
+    with pytest.raises(ConfigError, match="--allow-remote"):
+        Address("0.0.0.0").check()
+    for password in (None, "short"):
+        with pytest.raises(ConfigError, match="password"):
+            Address("192.0.2.1", allow_remote=True, password=password).check()
+    Address("192.0.2.1", allow_remote=True, password="long enough").check()
+
+
+def test_a_password_lets_in_and_a_wrong_one_takes_its_time(monkeypatch):
+    slept: list[float] = []
+    monkeypatch.setattr("lcgnn.labelling.security.time.sleep", slept.append)
+    guard = Guard(1, remote=True, password="long enough")
+    assert guard.log_in("long enoug") is None
+    assert guard.log_in("") is None
+    assert len(slept) == 2
+    session = guard.log_in("long enough")
+    assert session is not None
+    assert guard.knows(session)
+    assert not guard.knows("")
+    assert Guard(1).log_in("") is None
