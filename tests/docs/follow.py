@@ -1,0 +1,69 @@
+"""Does what a page of the documentation says, in the folder that it is started in: ``python follow.py PAGE.md``.
+
+Blocks of Python share their names, as in a session. Of blocks of sh the commands of lcgnn are run in this process, for
+a new one takes seconds to start, and all other lines by the shell. What takes long on the page is made shorter, never
+left out.
+"""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+# Sizes and lengths that the page has for people, and what is as good for a test.
+SHORTER = (
+    (r"--nodes 100000 --edges 1000000", "--nodes 2000 --edges 12000"),
+    (r"--nodes 1000000 --edges 10000000", "--nodes 1500 --edges 9000"),
+    (r"--base-epochs 100 --epochs 60", "--base-epochs 6 --epochs 4"),
+    (r"--parts 8", "--parts 3"),
+    (r"--method lc-gcn --out first", "--method lc-gcn --folds 2 --out first"),
+    # Further processes take longer to start than to train.
+    (r"^(lcgnn (?:train|compare|reproduce) .*)$", r"\1 --workers 1"),
+    (r"\bout=", "workers=1, out="),
+)
+BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+def blocks_of(page: Path) -> list[tuple[str, str]]:
+    """The page's blocks that are to be run, each with its language."""
+    return BLOCK.findall(page.read_text(encoding="utf-8"))
+
+
+def follow(page: Path) -> None:
+    """Run every block of the page; the first that fails ends it."""
+    names = {"__name__": "__main__"}
+    for language, text in blocks_of(page):
+        text = text.replace("\\\n", " ")
+        for long, short in SHORTER:
+            text = re.sub(long, short, text, flags=re.MULTILINE)
+        if language == "python":
+            exec(compile(text, str(page), "exec"), names)  # noqa: S102
+        else:
+            type_in(text)
+
+
+def type_in(script: str) -> None:
+    """Type the lines of a block one after the other."""
+    for part in re.split(r"^(lcgnn .*\n)", script, flags=re.MULTILINE):
+        sys.stdout.flush()
+        if part.startswith("lcgnn "):
+            command(shlex.split(part))
+        elif part.strip():
+            subprocess.run(["sh", "-e", "-c", part], check=True)
+
+
+def command(words: list[str]) -> None:
+    """What the program ``lcgnn`` does when it is started with these words."""
+    from lcgnn.cli import main
+
+    sys.argv = words
+    try:
+        main()
+    except SystemExit as ended:
+        if ended.code:
+            raise
+
+
+if __name__ == "__main__":
+    follow(Path(sys.argv[1]))
