@@ -54,7 +54,7 @@ def headline(family: str, dataset: str) -> str:
                         found.setdefault(row.reported_as, f"{100 * cell.summary.mean:.1f}")
     alone = found.get(family) or next(iter(found.values()), "")
     together = found.get(f"lc-{family}")
-    return f"{alone} → {together}" if together else alone
+    return f"{alone}\N{NO-BREAK SPACE}→\N{NO-BREAK SPACE}{together}" if together else alone
 
 
 def seconds_table(family: str) -> list[str]:

@@ -133,7 +133,7 @@ def _site_place(named: str, origin: str) -> str:
 
 def beside(text: str) -> str:
     """Two blocks of code with nothing between them stand side by side where there is room."""
-    block = r"```python\n(?:(?!```).)*?```\n"
+    block = r"```(?:python|text)\n(?:(?!```).)*?```\n"
     return re.sub(
         rf"^({block})\n({block})", r"::::{container} beside\n\1\n\2::::\n", text, flags=re.DOTALL | re.MULTILINE
     )
@@ -151,7 +151,8 @@ def _index(pages: set[str]) -> str:
         for title, names in sections.items()
         if names
     ]
-    return "\n\n".join([(DOCS / "site" / "index.md").read_text(encoding="utf-8"), *trees]) + "\n"
+    first = (DOCS / "site" / "index.md").read_text(encoding="utf-8").replace("NUMBER", str(len(methods.families())))
+    return "\n\n".join([first, *trees]) + "\n"
 
 
 def _examples() -> str:

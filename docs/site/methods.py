@@ -1,5 +1,6 @@
 """A page for every family of methods, from the registry, docs/methods.md and the records of the runs."""
 
+import inspect
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -54,7 +55,8 @@ def overview(page: str) -> str:
     for name, items in families().items():
         title = told.get(name, (name,))[0]
         figures = " | ".join(headline(name, dataset) for dataset in ("cora", "citeseer", "pubmed"))
-        table.append(f"| [{title}](methods/{name}.md) | {items[0].summary} | {figures} |")
+        said_of_it = items[0].summary if len(items) == 1 else _first_line(items[0].method)
+        table.append(f"| [{title}](methods/{name}.md) | {said_of_it} | {figures} |")
     said = (
         "## All of them\n\nTest accuracy in percent on the public splits, mean over the seeds that were run; of a "
         "network, without and → with label consistency. Where a figure is missing, it has not been run."
@@ -88,6 +90,10 @@ def _page(name: str, items: list[Entry], title: str, text: str) -> str:
     if defaults:
         parts += ["On the benchmark graphs some have other defaults:", _defaults(defaults)]
     return "\n\n".join(parts) + "\n"
+
+
+def _first_line(method: type[Method]) -> str:
+    return (inspect.getdoc(method) or "").partition("\n")[0]
 
 
 def _told(text: str) -> Iterator[str]:

@@ -81,6 +81,10 @@ PAGES: dict[str, Page] = {
     ),
 }
 
+# scikit-learn adds methods of its own, whose words lead to its own pages.
+_REQUESTS = ", ".join(f"set_{name}_request" for name in ("fit", "predict", "predict_proba", "score"))
+_MEMBERS = f"\n   :members:\n   :exclude-members: {_REQUESTS}"
+
 _FIRST = """# Reference
 
 What stands here is public: it changes only with a line in the changelog, and what is to go warns for one minor version
@@ -105,5 +109,5 @@ def pages() -> Iterator[tuple[str, str]]:
 def _documented(full: str) -> str:
     name = full.rpartition(".")[2]
     kind = "class" if name[0].isupper() else "function"
-    members = "\n   :members:" if kind == "class" and not name.endswith(("Error", "Warning")) else ""
+    members = _MEMBERS if kind == "class" and not name.endswith(("Error", "Warning")) else ""
     return f"## {name}\n\n```{{eval-rst}}\n.. auto{kind}:: {full}{members}\n```"
