@@ -20,7 +20,7 @@ PACKAGE_DATA = (
     "lcgnn/experiments/claims.toml",
     "lcgnn/experiments/paper/table2.toml",
     "lcgnn/methods/defaults.toml",
-    "lcgnn/report/templates/page.css",
+    "lcgnn/report/templates/report.css",
     "lcgnn/sources/benchmarks/cora_planetoid_order.txt",
 )
 # What is in the source archive beside the package.
