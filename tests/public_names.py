@@ -1,7 +1,7 @@
 """Every public name with its signature, as text: ``python -m tests.public_names`` writes tests/public_names.txt.
 
-What is public stands in docs/site/reference.py. The file is compared by a test, so that a change of the API is seen
-where changes are read.
+What is public stands in docs/site/reference.py. The file is compared by a test, so that a change of the API is
+seen where changes are read.
 """
 
 import dataclasses

@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from docs.site.reference import PAGES, public_names
+from tests.public_names import FILE, found, lines, members
 
 import lcgnn
 import lcgnn.errors
 import lcgnn.methods
-from docs.site.reference import PAGES, public_names
-from tests.public_names import FILE, found, lines, members
 
 PROGRAM = Path(__file__).parent / "programs" / "every_public_name.py"
 

@@ -1,4 +1,4 @@
-"""The wheel and the source archive: built from the last commit, the same bytes every time, with what belongs in them."""
+"""The wheel and the source archive: of the last commit, the same bytes every time, with what belongs in them."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def repack(path: Path, time: int) -> None:
 
 
 def check_contents(wheel: Path, sdist: Path) -> None:
-    """Raise Fault unless both archives have the package as it is in the last commit, and nothing that is not for users."""
+    """Raise Fault unless both archives have the package of the last commit, and nothing that is not for users."""
     package = {name.removeprefix("src/") for name in _git("ls-files", "src/lcgnn").splitlines()}
     with zipfile.ZipFile(wheel) as archive:
         in_wheel = {name for name in archive.namelist() if ".dist-info/" not in name}

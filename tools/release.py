@@ -45,7 +45,9 @@ def main() -> int:
     parser.add_argument("--python", action="append", help="To install into; may be given several times.")
     parser.add_argument("--no-install", action="store_true", help="Only build and check.")
     parser.add_argument("--demo", action="store_true", help="Also run 'lcgnn demo' (minutes).")
-    parser.add_argument("--share-libraries", action="store_true", help="Find libraries here instead of installing.")
+    parser.add_argument(
+        "--share-libraries", action="store_true", help="Find libraries here instead of installing."
+    )
     asked = parser.parse_args()
     try:
         wheel = make()

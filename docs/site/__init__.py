@@ -1,1 +1,1 @@
-"""The documentation site: made of the Markdown beside this folder, the registry, the docstrings and the records."""
+"""The documentation site, made of the Markdown beside this folder, the registry, docstrings and records."""

@@ -4,10 +4,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from sphinx.cmd.build import build_main
-
 from docs.site.accuracy import report
 from docs.site.assemble import assemble
+from sphinx.cmd.build import build_main
+
 from lcgnn.report.html import write_page
 
 HERE = Path(__file__).parent

@@ -4,6 +4,7 @@ import json
 from functools import cache
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from lcgnn.experiments.spec import Experiment, Row
 from lcgnn.experiments.study import Cell
@@ -26,7 +27,9 @@ def accuracy_tables(family: str) -> list[str]:
     others = []
     for study in report().studies:
         rows = [row for row in study.experiment.rows if _is_of(row, family) and not row.settings]
-        rows = [row for row in rows if any(_cell(study, row, place) for place in range(len(study.experiment.columns)))]
+        rows = [
+            row for row in rows if any(_cell(study, row, place) for place in range(len(study.experiment.columns)))
+        ]
         if not rows:
             continue
         if _on_public_splits(study.experiment):
@@ -112,12 +115,12 @@ def _seconds(runs: list[float] | None) -> str:
 
 
 @cache
-def _fits() -> list[dict[str, dict[str, float]]]:
+def _fits() -> list[dict[str, Any]]:
     path = ROOT / "benchmarks" / "results" / "fits.json"
     return list(json.loads(path.read_text(encoding="utf-8"))["rows"])
 
 
-def _measured(row: dict[str, dict[str, float]]) -> str:
+def _measured(row: dict[str, Any]) -> str:
     times = ", ".join(f"{row[name]['seconds']:.1f} s on {name}" for name in ("cora", "pubmed") if name in row)
     return (
         f"Measured alone on one thread, `{row['method']}` took {times} "

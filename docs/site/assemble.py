@@ -151,7 +151,9 @@ def _index(pages: set[str]) -> str:
         for title, names in sections.items()
         if names
     ]
-    first = (DOCS / "site" / "index.md").read_text(encoding="utf-8").replace("NUMBER", str(len(methods.families())))
+    first = (
+        (DOCS / "site" / "index.md").read_text(encoding="utf-8").replace("NUMBER", str(len(methods.families())))
+    )
     return "\n\n".join([first, *trees]) + "\n"
 
 

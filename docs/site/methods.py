@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
+from docs.site.accuracy import accuracy_tables, headline, seconds_table
+
 from lcgnn.files import read_toml
 from lcgnn.methods import Method, create
 from lcgnn.methods.base import Entry, dataset_defaults, entries, settings_of
-
-from docs.site.accuracy import accuracy_tables, headline, seconds_table
 
 _NAMES = re.compile(r"\(`([\w-]+)`.*\)$")
 _PARTS = {"Departure": "What departs from the original", "Higher": "Beside the paper's row"}
@@ -39,7 +39,10 @@ def sections(page: str) -> dict[str, tuple[str, str]]:
         title, _, text = section.partition("\n")
         named = _NAMES.search(title)
         if named:
-            found[named[1]] = (title[: named.start()].strip(), re.split(r"^## ", text, flags=re.MULTILINE)[0].strip())
+            found[named[1]] = (
+                title[: named.start()].strip(),
+                re.split(r"^## ", text, flags=re.MULTILINE)[0].strip(),
+            )
     return found
 
 
@@ -143,9 +146,13 @@ def _settings(item: Entry, method: type[Method]) -> str:
 def _defaults(defaults: Mapping[str, Mapping[str, object]]) -> str:
     keys = list(dict.fromkeys(key for section in defaults.values() for key in section))
     datasets = list(defaults)
-    head = ["| setting | " + " | ".join(f"`{name}`" for name in datasets) + " |", "|---" * (len(datasets) + 1) + "|"]
+    head = [
+        "| setting | " + " | ".join(f"`{name}`" for name in datasets) + " |",
+        "|---" * (len(datasets) + 1) + "|",
+    ]
     rows = [
-        f"| `{key}` | " + " | ".join(json.dumps(defaults[name][key]) if key in defaults[name] else "" for name in datasets)
+        f"| `{key}` | "
+        + " | ".join(json.dumps(defaults[name][key]) if key in defaults[name] else "" for name in datasets)
         for key in keys
     ]
     return "\n".join([*head, *(f"{row} |" for row in rows)])

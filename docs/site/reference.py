@@ -1,4 +1,4 @@
-"""The reference: every public name on a page, from its docstring. What stands here is what lcgnn promises to keep."""
+"""The reference: every public name on a page, from its docstring. What stands here is promised to be kept."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ def _of(module: str, *names: str) -> tuple[str, ...]:
 PAGES: dict[str, Page] = {
     "running": Page(
         "Train, compare, predict",
-        "What the commands do, from Python. `lcgnn.train` is `lcgnn train`, with the same words coming back as text.",
+        "What the commands do, from Python: `lcgnn.train` is `lcgnn train`, and gives its words back as text.",
         (
             *_of("lcgnn", "train", "Training", "compare", "Comparison", "predict", "Prediction", "TrainedModel"),
             *_of("lcgnn", "Columns", "Watcher"),
@@ -66,7 +66,9 @@ PAGES: dict[str, Page] = {
         (
             "lcgnn.create",
             *_of("lcgnn.methods", "Method", "Fit", "Stage", "Context", "setting", "register", "register_module"),
-            *_of("lcgnn.methods", "module_method", "ModuleMethod", "entries", "entry", "is_registered", "recorded"),
+            *_of(
+                "lcgnn.methods", "module_method", "ModuleMethod", "entries", "entry", "is_registered", "recorded"
+            ),
             *_of("lcgnn.assessment.evaluation", "accuracy", "balanced_accuracy", "calibration_error"),
         ),
     ),
@@ -75,7 +77,15 @@ PAGES: dict[str, Page] = {
         "All that is raised on purpose; each is one line that says where, what and what to do.",
         _of(
             "lcgnn.errors",
-            *("LCGNNError", "DataError", "InputError", "DownloadError", "ConfigError", "ExtraError", "OutputError"),
+            *(
+                "LCGNNError",
+                "DataError",
+                "InputError",
+                "DownloadError",
+                "ConfigError",
+                "ExtraError",
+                "OutputError",
+            ),
             *("TrainingError", "RankError", "InputWarning"),
         ),
     ),
@@ -87,9 +97,9 @@ _MEMBERS = f"\n   :members:\n   :exclude-members: {_REQUESTS}"
 
 _FIRST = """# Reference
 
-What stands here is public: it changes only with a line in the changelog, and what is to go warns for one minor version
-before it does. Everything else may change at any time. `tests/public_names.txt` has all of it with signatures, and a
-test compares it with the code."""
+What stands here is public: it changes only with a line in the changelog, and what is to go warns for one minor
+version before it does. Everything else may change at any time. `tests/public_names.txt` has all of it with
+signatures, and a test compares it with the code."""
 
 
 def public_names() -> list[str]:

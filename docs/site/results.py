@@ -8,7 +8,9 @@ _FIRST = (
     "Every number here was printed by a command that stands beside it. "
     'The <a href="report.html">report</a> has the same records with plots, confusion and calibration, on one page.'
 )
-_MEASURED = "What `python -m benchmarks` measured: speed, memory, and how far what is said of a graph can be trusted."
+_MEASURED = (
+    "What `python -m benchmarks` measured: speed, memory, and how far what is said of a graph can be trusted."
+)
 
 
 def pages(root: Path) -> Iterator[tuple[str, str, str]]:

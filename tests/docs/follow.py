@@ -1,8 +1,8 @@
 """Does what a page of the documentation says, in the folder that it is started in: ``python follow.py PAGE.md``.
 
-Blocks of Python share their names, as in a session. Of blocks of sh the commands of lcgnn are run in this process, for
-a new one takes seconds to start, and all other lines by the shell. What takes long on the page is made shorter, never
-left out.
+Blocks of Python share their names, as in a session. Of blocks of sh the commands of lcgnn are run in this process,
+for a new one takes seconds to start, and all other lines by the shell. What takes long on the page is made
+shorter, never left out.
 """
 
 import re

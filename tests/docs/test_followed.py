@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from docs.site.commands import commands
 from tests.docs.follow import blocks_of
 
@@ -54,7 +53,9 @@ def test_every_command_in_a_document_is_one_that_lcgnn_takes(document: Path) -> 
             if "lcgnn" not in words:
                 continue
             words = words[words.index("lcgnn") :]
-            name = max((each for each in known if f"{' '.join(words)} ".startswith(f"{each} ")), key=len, default=None)
+            name = max(
+                (each for each in known if f"{' '.join(words)} ".startswith(f"{each} ")), key=len, default=None
+            )
             assert name, f"{document.name}: there is no such command: {line}"
             known[name].make_context(name, words[len(name.split()) :])
 

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-
-import lcgnn
 from docs.site.assemble import DOCS
 from docs.site.methods import families, pages, papers, sections
+
+import lcgnn
 from lcgnn.graph import Graph, Split
 from lcgnn.methods.base import entry, settings_of
 
@@ -52,7 +52,7 @@ def test_the_example_of_a_page_runs(
         return made(name, None, **{key: value for key, value in short.items() if key in known}, **settings)
 
     made = lcgnn.create
-    monkeypatch.setattr(lcgnn, "load", lambda name: small_graph())
+    monkeypatch.setattr(lcgnn, "load", lambda _: small_graph())
     monkeypatch.setattr(lcgnn, "create", quick)
     (code,) = re.findall(r"^```python\n(.*?)^```", PAGES[family], re.DOTALL | re.MULTILINE)
     names: dict[str, Any] = {}

@@ -10,7 +10,6 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
-
 from docs.site.assemble import DOCS, SECTIONS, DeadLink, _index, beside, in_site
 from docs.site.methods import families
 
@@ -42,7 +41,7 @@ class Links(HTMLParser):
         self.anchors: set[str] = {""}
         self.feed(text)
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002
         for name, value in attrs:
             if name in ("href", "src") and value:
                 self.targets.append(value)
@@ -137,7 +136,9 @@ def test_a_page_that_no_section_names_is_a_guide() -> None:
 
 
 def test_links_lead_to_where_their_files_are_in_the_site() -> None:
-    text = "[a](../results/table2.md) [b](#here) [c](own-graph.md#x) [d](https://x.org)\n```\n[e](nowhere.md)\n```\n"
+    text = (
+        "[a](../results/table2.md) [b](#here) [c](own-graph.md#x) [d](https://x.org)\n```\n[e](nowhere.md)\n```\n"
+    )
     moved = "[a](../results/table2.md) [b](#here) [c](../own-graph.md#x) [d](https://x.org)\n```\n[e](nowhere.md)\n```\n"
     assert in_site(text, "docs/methods.md", "methods/gcn.md") == moved
     with pytest.raises(DeadLink, match=r"docs/data.md links to docs/nowhere.md"):
