@@ -113,11 +113,11 @@ def fits(graph: lcgnn.Graph, split: lcgnn.Split) -> None:
     fit = methods.entry("user-majority").method().fit(graph, split)
     assert methods.is_registered("user-majority")
     assert "gcn" in {item.name for item in methods.entries()}
-    first = lcgnn.create("gcn", base_epochs=3)
+    first = lcgnn.create("gcn", base_epochs=3, selection="last")
     again = methods.recorded("gcn", first.plain_settings())
     assert again == first
     methods.register_module("user-rows", Rows)
-    module: methods.ModuleMethod = methods.module_method(Rows, base_epochs=3, epochs=3)
+    module: methods.ModuleMethod = methods.module_method(Rows, base_epochs=3, epochs=3, selection="last")
     for fitted in (fit, first.fit(graph, split), module.fit(graph, split)):
         found, nodes = fitted.label_distribution, split.train
         assert 0 <= evaluation.accuracy(found, graph.labels, nodes) <= 1
