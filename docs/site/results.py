@@ -34,9 +34,12 @@ def pages(root: Path) -> Iterator[tuple[str, str, str]]:
     further = {_slug(title): text for title, text in others.items()}
     for name, text in further.items():
         yield "RESULTS.md", f"results/{name}.md", f"# {text}"
+    # As RESULTS.md has them: the paper's first.
+    titles = list(titled)
+    ordered = sorted(experiments, key=lambda name: titles.index(_title(experiments[name], titles)))
     summary = before.partition("\n")[2].strip()
     first = ["# Results", _FIRST, f"## {claims.strip()}", f"## The experiments\n\n{summary}"]
-    yield "RESULTS.md", "results/index.md", "\n\n".join([*first, _tree([*experiments, *further])])
+    yield "RESULTS.md", "results/index.md", "\n\n".join([*first, _tree([*ordered, *further])])
     yield from _measurements(root / "benchmarks" / "results")
 
 
@@ -53,6 +56,12 @@ def _measurements(folder: Path) -> Iterator[tuple[str, str, str]]:
 
 def _is_of(title: str, experiments: dict[str, str]) -> bool:
     return any(text.startswith(f"## {title}\n") for text in experiments.values())
+
+
+def _title(text: str, titles: list[str]) -> str:
+    """Of an experiment's page, where it is in RESULTS.md; one that is not there yet comes last."""
+    title = text.partition("\n")[0].removeprefix("## ")
+    return title if title in titles else titles[-1]
 
 
 def _slug(title: str) -> str:

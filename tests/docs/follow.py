@@ -1,14 +1,16 @@
-"""Does what a page of the documentation says, in the folder that it is started in: ``python follow.py PAGE.md``.
+"""Does what pages of the documentation say, each in a folder of its own here: ``python follow.py PAGE.md ...``.
 
 Blocks of Python share their names, as in a session. Of blocks of sh the commands of lcgnn are run in this process,
 for a new one takes seconds to start, and all other lines by the shell. What takes long on the page is made
 shorter, never left out.
 """
 
+import os
 import re
 import shlex
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 # Sizes and lengths that the page has for people, and what is as good for a test.
@@ -66,4 +68,11 @@ def command(words: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    follow(Path(sys.argv[1]))
+    here = Path.cwd()
+    for name in sys.argv[1:]:
+        page = Path(name)
+        (here / page.stem).mkdir()
+        os.chdir(here / page.stem)
+        started = time.monotonic()
+        follow(page)
+        print(f"Followed {page.name} in {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
