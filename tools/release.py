@@ -3,7 +3,8 @@
 1. The wheel and the source archive of the last commit are built twice, and have to be the same bytes.
 2. Their metadata (twine), contents and sizes are checked; they are left in dist/.
 3. The wheel is installed into an empty environment for every Python that is named, or else found here, and the
-   README's commands are run there, in an empty folder. ``--demo`` runs the whole demonstration as well.
+   README's commands are run there, in an empty folder; mypy reads the types that it brings. ``--demo`` runs the
+   whole demonstration as well.
 """
 
 from __future__ import annotations
@@ -108,8 +109,16 @@ def _try_in_empty_folder(wheel: Path, python: str, *, demo: bool, shared: bool) 
             program, *words = command.split()
             _run([str(environment / "bin" / program), *words], work, command)
         _run([str(inside), "-c", _six_lines()], work, "the README's six lines of Python")
+        _check_types(inside, work)
         done = f"{len(COMMANDS) + 1 + demo} commands of the README in {time.monotonic() - started:.0f} s"
         print(f"{python}: installed, {done}{', the demo among them' if demo else ''}")
+
+
+def _check_types(python: Path, work: Path) -> None:
+    """Hold the program of a user to mypy's strict rules, with the types that the wheel brings."""
+    program = shutil.copy(ROOT / "tests" / "programs" / "every_public_name.py", work)
+    options = ["--strict", "--ignore-missing-imports", "--config-file", os.devnull, "--cache-dir", os.devnull]
+    _run([sys.executable, "-m", "mypy", *options, "--python-executable", str(python), program], work, "mypy")
 
 
 def _share_libraries(python: Path, work: Path) -> None:
