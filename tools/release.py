@@ -79,16 +79,22 @@ def make() -> Path:
 
 
 def _pythons() -> list[str]:
-    """Those that are here and start."""
-    here = [name for name in PYTHONS if shutil.which(name) and _starts(name)]
-    missing = [name for name in PYTHONS if name not in here]
+    """Those that are here and start, on the path or installed by pyenv."""
+    found = {name: _started(name) for name in PYTHONS}
+    missing = [name for name, python in found.items() if python is None]
     if missing:
         print(f"Not tried, because not here: {', '.join(missing)}")
-    return here
+    return [python for python in found.values() if python is not None]
 
 
-def _starts(python: str) -> bool:
-    return subprocess.run([python, "-c", "import venv"], capture_output=True, check=False).returncode == 0
+def _started(name: str) -> str | None:
+    """How to start a Python; that pyenv has a name for it does not mean that it starts by it."""
+    versions = Path.home() / ".pyenv" / "versions"
+    places = [name, *map(str, versions.glob(f"{name.removeprefix('python')}.*/bin/python"))]
+    for python in filter(shutil.which, places):
+        if subprocess.run([python, "-c", "import venv"], capture_output=True, check=False).returncode == 0:
+            return python
+    return None
 
 
 def _try_in_empty_folder(wheel: Path, python: str, *, demo: bool, shared: bool) -> None:
