@@ -35,7 +35,11 @@ def blocks_of(page: Path) -> list[tuple[str, str]]:
 def follow(page: Path) -> None:
     """Run every block of the page; the first that fails ends it."""
     names = {"__name__": "__main__"}
-    for language, text in blocks_of(page):
+    blocks = blocks_of(page)
+    if not any("lcgnn init my_graph" in text for _, text in blocks):
+        # Where a page does not make the example itself, it takes for granted that there is one.
+        command(["lcgnn", "init", "my_graph"])
+    for language, text in blocks:
         text = text.replace("\\\n", " ")
         for long, short in SHORTER:
             text = re.sub(long, short, text, flags=re.MULTILINE)
