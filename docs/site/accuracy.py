@@ -8,7 +8,7 @@ from typing import Any
 
 from lcgnn.experiments.spec import Experiment, Row
 from lcgnn.experiments.study import Cell
-from lcgnn.methods import entry
+from lcgnn.methods import entry, is_registered
 from lcgnn.report.page import Report, Study
 from lcgnn.report.tables import ours_in_words, paper_in_words
 
@@ -26,7 +26,7 @@ def accuracy_tables(family: str) -> list[str]:
     parts: list[str] = []
     others = []
     for study in report().studies:
-        rows = [row for row in study.experiment.rows if _is_of(row, family) and not row.settings]
+        rows = [row for row in study.experiment.rows if _is_of(row.method, family) and not row.settings]
         rows = [
             row for row in rows if any(_cell(study, row, place) for place in range(len(study.experiment.columns)))
         ]
@@ -53,7 +53,7 @@ def headline(family: str, dataset: str) -> str:
             if column.dataset == dataset and column.split.labels_per_class is None:
                 for row in study.experiment.rows:
                     cell = _cell(study, row, place)
-                    if cell and _is_of(row, family) and not row.settings:
+                    if cell and _is_of(row.method, family) and not row.settings:
                         found.setdefault(row.reported_as, f"{100 * cell.summary.mean:.1f}")
     alone = found.get(family) or next(iter(found.values()), "")
     together = found.get(f"lc-{family}")
@@ -64,14 +64,14 @@ def seconds_table(family: str) -> list[str]:
     """How long a fit takes: the recorded runs, and where there is one the measurement on an idle machine."""
     taken: dict[str, dict[str, list[float]]] = {}
     for record in report().records:
-        if entry(record.method).family == family and record.split.labels_per_class is None:
+        if _is_of(record.method, family) and record.split.labels_per_class is None:
             taken.setdefault(record.method, {}).setdefault(record.dataset, []).append(record.seconds)
     datasets = ("cora", "citeseer", "pubmed")
     rows = [
         f"| `{name}` | " + " | ".join(_seconds(runs.get(dataset)) for dataset in datasets) + " |"
         for name, runs in sorted(taken.items())
     ]
-    measured = [_measured(row) for row in _fits() if entry(row["method"]).family == family]
+    measured = [_measured(row) for row in _fits() if _is_of(row["method"], family)]
     if not rows and not measured:
         return []
     parts = ["## Seconds"]
@@ -102,8 +102,9 @@ def _cell(study: Study, row: Row, place: int) -> Cell | None:
     return cell if cell is not None and cell.accuracies else None
 
 
-def _is_of(row: Row, family: str) -> bool:
-    return entry(row.method).family == family
+def _is_of(method: str, family: str) -> bool:
+    """Whether a method is of a family; a row may also be a choice among methods, which is of none."""
+    return is_registered(method) and entry(method).family == family
 
 
 def _on_public_splits(experiment: Experiment) -> bool:
