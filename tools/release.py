@@ -122,7 +122,7 @@ def _try_in_empty_folder(wheel: Path, python: str, *, demo: bool, shared: bool) 
 
 def _check_types(python: Path, work: Path) -> None:
     """Hold the program of a user to mypy's strict rules, with the types that the wheel brings."""
-    program = shutil.copy(ROOT / "tests" / "programs" / "every_public_name.py", work)
+    program = str(shutil.copy(ROOT / "tests" / "programs" / "every_public_name.py", work))
     options = ["--strict", "--ignore-missing-imports", "--config-file", os.devnull, "--cache-dir", os.devnull]
     _run([sys.executable, "-m", "mypy", *options, "--python-executable", str(python), program], work, "mypy")
 
