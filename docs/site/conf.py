@@ -30,6 +30,8 @@ html_title = f"lcgnn {release}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_show_sphinx = False
+# Summaries are fetched from the pages, which a browser refuses where the site is opened as files.
+html_show_search_summary = False
 html_copy_source = False
 html_show_sourcelink = False
 html_math_renderer = "mathml"

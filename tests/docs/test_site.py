@@ -89,13 +89,17 @@ def test_no_link_inside_the_site_is_dead(site: Path) -> None:
     [("label consistency", "method.html"), ("calibration", "own-graph.html"), ("own graph", "own-graph.html")],
 )
 def test_search_finds(browser: Any, site: Path, words: str, page: str) -> None:
+    complaints: list[str] = []
     with browser.new_context() as context:
         tab = context.new_page()
+        tab.on("console", lambda message: complaints.append(message.text))
+        tab.on("pageerror", lambda error: complaints.append(str(error)))
         tab.goto((site / "index.html").as_uri())
         tab.locator("input[name=q]").first.fill(words)
         tab.keyboard.press("Enter")
         tab.wait_for_selector("#search-results .search-summary:has-text('matching')", timeout=60_000)
         tab.wait_for_function(f"document.querySelector('#search-results a[href*=\"{page}\"]') !== null")
+    assert complaints == []
 
 
 def luminance(colour: str) -> float:
