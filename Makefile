@@ -2,6 +2,9 @@
 #   make demo    install, fetch the data, train, show the result
 #   make label   install, open the page of lcgnn label on Cora, with a simulated labeller
 #   make test    install, check style and types, run the tests and count the lines that they reach
+# and for those who work on it:
+#   make docs       the documentation as a site, in build/site
+#   make release    a wheel and a source archive in dist, checked, installed and tried
 
 PYTHON ?= python3
 VENV := .venv
@@ -10,7 +13,7 @@ WORKERS ?= 2
 # How lines are counted: from Python 3.12 on by the interpreter itself.
 CORE = $(shell $(BIN)/python -c 'import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")')
 
-.PHONY: demo label test lint results benchmark clean
+.PHONY: demo label test lint docs release results benchmark clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/installed
@@ -28,6 +31,12 @@ lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then echo mypy; $(BIN)/mypy; \
 	else echo '*** Types are checked on Python 3.11 and later: the last numpy for 3.10 describes its own less well ***'; fi
+
+docs: $(VENV)/installed-docs
+	$(BIN)/python -m docs.site build/site
+
+release: $(VENV)/installed-dev
+	$(BIN)/python -m tools.release
 
 # The tables under results/; runs that have a record there are not repeated.
 results: $(VENV)/installed-all
@@ -47,6 +56,10 @@ $(VENV)/installed: $(VENV)/bin/python pyproject.toml constraints.txt
 
 $(VENV)/installed-all: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[all]'
+	@touch $@
+
+$(VENV)/installed-docs: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
 	@touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed

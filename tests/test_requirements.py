@@ -70,15 +70,16 @@ def test_what_is_imported_on_demand_is_what_the_extras_bring():
     sources = (path.read_text(encoding="utf-8") for path in FILES if path.name != "extras.py")
     assert set().union(*map(needed, sources)) == set(EXTRAS)
     for extra, requirements in PROJECT["optional-dependencies"].items():
-        if extra not in ("all", "dev"):
+        if extra not in ("all", "docs", "dev"):
             brought = {distribution_of(module) for module, name in EXTRAS.items() if name == extra}
             assert names_of(requirements) == brought, extra
 
 
-def test_all_brings_every_extra_and_dev_brings_all():
+def test_all_brings_every_extra_and_docs_and_dev_bring_all():
     extras = PROJECT["optional-dependencies"]
-    assert extras["all"] == [f"lcgnn[{','.join(sorted(set(extras) - {'all', 'dev'}))}]"]
-    assert "lcgnn[all]" in extras["dev"]
+    assert extras["all"] == [f"lcgnn[{','.join(sorted(set(extras) - {'all', 'docs', 'dev'}))}]"]
+    assert "lcgnn[all]" in extras["docs"]
+    assert "lcgnn[docs]" in extras["dev"]
 
 
 def test_the_pinned_versions_name_every_requirement():

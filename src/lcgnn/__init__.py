@@ -11,29 +11,38 @@ if TYPE_CHECKING:
     from lcgnn.graph import Graph, Split
     from lcgnn.methods import create
     from lcgnn.networks.label_consistency import LabelConsistency
-    from lcgnn.runs.compare import compare
+    from lcgnn.runs.compare import Comparison, compare
     from lcgnn.runs.doubt import doubt
     from lcgnn.runs.explain import explain
     from lcgnn.runs.model import TrainedModel
-    from lcgnn.runs.predict import predict
+    from lcgnn.runs.predict import Prediction, predict
     from lcgnn.runs.suggest import suggest
-    from lcgnn.runs.train import train
+    from lcgnn.runs.train import Training, train
+    from lcgnn.runs.watching import Watcher
     from lcgnn.sources.benchmarks import load
     from lcgnn.sources.choice import source_of
     from lcgnn.sources.frames import from_frames
     from lcgnn.sources.in_memory import from_arrays
+    from lcgnn.sources.loaded import Loaded
     from lcgnn.sources.networkx import from_networkx
-    from lcgnn.sources.pyg import from_pyg
+    from lcgnn.sources.pyg import from_pyg, to_pyg
+    from lcgnn.sources.tables.columns import Columns
 
 __version__ = version("lcgnn")
 
 __all__ = [
+    "Columns",
+    "Comparison",
     "Graph",
     "LCGNNClassifier",
     "LCGNNSearchCV",
     "LabelConsistency",
+    "Loaded",
+    "Prediction",
     "Split",
     "TrainedModel",
+    "Training",
+    "Watcher",
     "compare",
     "create",
     "doubt",
@@ -46,17 +55,24 @@ __all__ = [
     "predict",
     "source_of",
     "suggest",
+    "to_pyg",
     "train",
 ]
 
 # Imported on first use, because torch takes seconds and ``lcgnn --help`` must not.
 _PLACES = {
+    "Columns": "lcgnn.sources.tables.columns",
+    "Comparison": "lcgnn.runs.compare",
     "Graph": "lcgnn.graph",
     "LCGNNClassifier": "lcgnn.estimator",
     "LCGNNSearchCV": "lcgnn.estimator",
     "LabelConsistency": "lcgnn.networks.label_consistency",
+    "Loaded": "lcgnn.sources.loaded",
+    "Prediction": "lcgnn.runs.predict",
     "Split": "lcgnn.graph",
     "TrainedModel": "lcgnn.runs.model",
+    "Training": "lcgnn.runs.train",
+    "Watcher": "lcgnn.runs.watching",
     "compare": "lcgnn.runs.compare",
     "create": "lcgnn.methods",
     "doubt": "lcgnn.runs.doubt",
@@ -69,6 +85,7 @@ _PLACES = {
     "predict": "lcgnn.runs.predict",
     "source_of": "lcgnn.sources.choice",
     "suggest": "lcgnn.runs.suggest",
+    "to_pyg": "lcgnn.sources.pyg",
     "train": "lcgnn.runs.train",
 }
 

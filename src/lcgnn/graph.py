@@ -96,6 +96,7 @@ class Graph:
 
     @property
     def num_nodes(self) -> int:
+        """N."""
         return int(self.adjacency.shape[0])
 
     @property
@@ -106,10 +107,12 @@ class Graph:
 
     @property
     def num_features(self) -> int:
+        """F; 0 for a graph without features."""
         return 0 if self.features is None else int(self.features.shape[1])
 
     @property
     def num_classes(self) -> int:
+        """C, those without a labelled node included."""
         return len(self.class_names)
 
     @property

@@ -124,6 +124,13 @@ class Assessment:
 
     @classmethod
     def of(cls, held_out: HeldOut, *, given: int, of_folds: int) -> Assessment:
+        """From the held-out labels of all folds.
+
+        Args:
+            held_out: What was predicted for them.
+            given: How many labels there are in all.
+            of_folds: Into how many parts they were divided.
+        """
         num_classes = held_out.distribution.shape[1]
         return cls(
             folds=int(np.unique(held_out.fold).size),

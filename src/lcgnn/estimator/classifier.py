@@ -85,7 +85,7 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n_features_in_: The number of columns of X.
         feature_names_in_: Their names, if X was a data frame.
         expected_: How far to trust the predictions, an ``Assessment``; None where that was not estimated.
-        temperature_: Probabilities are taken to the power of 1 / temperature_; 1 where they are not calibrated.
+        temperature_: Probabilities are taken to the power of one by it; 1 where they are not calibrated.
         notes_: What was made of X and the adjacency, and what to expect, a sentence each.
     """
 

@@ -1,0 +1,1 @@
+"""The documentation site, made of the Markdown beside this folder, the registry, docstrings and records."""
