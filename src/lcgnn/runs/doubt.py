@@ -23,9 +23,9 @@ from lcgnn.runs.choice.candidates import BUDGET, seconds_of
 from lcgnn.runs.choice.planning import method_for
 from lcgnn.runs.cross_validation import most_labels
 from lcgnn.runs.held_out import HeldOutLabels, by_folder, by_session, folds_to_ask, is_run_folder
+from lcgnn.runs.planning import plan
 from lcgnn.runs.predict import find_models, load_models, mean_distribution
 from lcgnn.runs.run import Manner
-from lcgnn.runs.session import plan
 from lcgnn.runs.spec import SplitKind, SplitSpec
 from lcgnn.runs.watching import Watcher
 from lcgnn.sources.choice import source_of
