@@ -34,6 +34,16 @@ PAGES: dict[str, Page] = {
             *_of("lcgnn.assessment.trust", "Assessment", "Expected"),
         ),
     ),
+    "labels": Page(
+        "Which nodes to label, which labels to doubt, and why an answer",
+        "What is worth labelling next, given labels and edges that look wrong, and the reasons for an answer.",
+        (
+            *_of("lcgnn", "suggest", "doubt", "explain"),
+            *_of("lcgnn.runs.suggest", "Suggestions"),
+            *_of("lcgnn.runs.doubt", "Doubts"),
+            *_of("lcgnn.assessment.explanation", "Explanation"),
+        ),
+    ),
     "graphs": Page(
         "Graphs",
         "A graph, which of its labels are for what, and the ways in and out.",

@@ -16,7 +16,10 @@ from sklearn.neighbors import kneighbors_graph
 import lcgnn
 from lcgnn import consistency, errors, methods
 from lcgnn.assessment import evaluation, trust
+from lcgnn.assessment import explanation as explanation_
+from lcgnn.runs import doubt as doubt_
 from lcgnn.runs import records
+from lcgnn.runs import suggest as suggest_
 from lcgnn.sources import arrays, npz, source
 from lcgnn.sources.examples import write_example
 
@@ -84,6 +87,14 @@ def commands(folder: Path) -> None:
         folder, ["gcn", "mlp"], folds=2, settings={"base_epochs": 4}, workers=1, out="compared"
     )
     assert compared.words
+    explanation: explanation_.Explanation = lcgnn.explain(training.folder, "article-071", retrain=False)
+    assert explanation.id == "article-071"
+    doubts: doubt_.Doubts = lcgnn.doubt(
+        folder, "gcn", folds=2, settings={"base_epochs": 4}, workers=1, out="doubt"
+    )
+    assert doubts.given == 30
+    suggestions: suggest_.Suggestions = lcgnn.suggest(folder, 3, labels="none")
+    assert len(suggestions.items) == 3
 
 
 def graphs(folder: Path) -> tuple[lcgnn.Graph, lcgnn.Split]:
