@@ -70,7 +70,7 @@ def any_graph_sections(studies: Mapping[str, tuple[Experiment, Sequence[Record],
     if not found:
         return []
     name, (experiment, records, cells) = next(iter(found.items()))
-    chosen = [record for _, records, _ in found.values() for record in records if record.method == AUTO]
+    chosen = [record for record in records if record.method == AUTO]
     lines = graph_lines(experiment, records, cells)
     goals = goals_table(found)
     blocks = [*([_gain_table(lines)] if lines else []), *([goals] if goals is not None else [])]
