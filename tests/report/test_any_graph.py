@@ -9,14 +9,8 @@ from lcgnn.assessment.calibration import Calibration
 from lcgnn.assessment.trust import Assessment, Expected, Majority
 from lcgnn.experiments.library import load_experiment
 from lcgnn.experiments.study import gather
-from lcgnn.report.any_graph import (
-    any_graph_sections,
-    bias_in_words,
-    goals_table,
-    graph_lines,
-    in_words,
-    predictors,
-)
+from lcgnn.report.any_graph import any_graph_sections, graph_lines, in_words, predictors
+from lcgnn.report.choice_goals import bias_in_words, goals_table
 from lcgnn.report.markdown import results_markdown
 from lcgnn.report.page import Report
 from lcgnn.runs.choice.candidates import AUTO
