@@ -1,10 +1,10 @@
-"""On which graphs label consistency helps, what predicts it, and how good the choice among methods is."""
+"""On which graphs label consistency helps, and what predicts it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, median
+from statistics import fmean
 
 import numpy as np
 from scipy.stats import spearmanr
@@ -12,6 +12,7 @@ from scipy.stats import spearmanr
 from lcgnn.assessment.evaluation import PairedDifference
 from lcgnn.experiments.spec import Experiment
 from lcgnn.experiments.study import stages_of
+from lcgnn.report.choice_goals import bias_in_words, gain_over, goals_table
 from lcgnn.report.sections import Section
 from lcgnn.report.tables import SIGNS, Cells, Heading, Table, Value, text_value, verdict
 from lcgnn.runs.choice.candidates import AUTO
@@ -20,7 +21,7 @@ from lcgnn.sources.benchmarks import BENCHMARKS
 
 # The studies of graphs as somebody's own, of which the first answers for all graphs at a glance.
 STUDIES = ("any_graph_5", "any_graph_random", "any_graph_3", "any_graph_10", "any_graph_20")
-_BASE, _WITH, _PAPER, _FEATURES = "GCN", "LC-GCN", "LC-GCN as in the paper", "MLP"
+_BASE, _WITH = "GCN", "LC-GCN"
 _STRONGER, _STRONGER_WITH = "APPNP", "LC-APPNP"
 # Fewer points have no correlation worth a word.
 _FEWEST_GRAPHS = 5
@@ -70,7 +71,7 @@ def any_graph_sections(studies: Mapping[str, tuple[Experiment, Sequence[Record],
     if not found:
         return []
     name, (experiment, records, cells) = next(iter(found.items()))
-    chosen = [record for _, records, _ in found.values() for record in records if record.method == AUTO]
+    chosen = [record for record in records if record.method == AUTO]
     lines = graph_lines(experiment, records, cells)
     goals = goals_table(found)
     blocks = [*([_gain_table(lines)] if lines else []), *([goals] if goals is not None else [])]
@@ -88,7 +89,7 @@ def graph_lines(experiment: Experiment, records: Iterable[Record], cells: Cells)
     for position, column in enumerate(experiment.columns):
         base, both = (cells.get((row, position)) for row in (_BASE, _WITH))
         of_base = [stage for _, stage in stages[_BASE, position]]
-        gain = _gain(cells, _WITH, _BASE, position)
+        gain = gain_over(cells, _WITH, _BASE, position)
         if base is None or both is None or gain is None:
             continue
         lines.append(
@@ -98,7 +99,7 @@ def graph_lines(experiment: Experiment, records: Iterable[Record], cells: Cells)
                 _mean([stage.confidence for stage in of_base if stage.confidence is not None]),
                 fmean(map(_label_rate, [record for record, _ in stages[_BASE, position]])),
                 gain,
-                _gain(cells, _STRONGER_WITH, _STRONGER, position),
+                gain_over(cells, _STRONGER_WITH, _STRONGER, position),
                 (base.summary.mean, both.summary.mean),
             )
         )
@@ -149,23 +150,6 @@ def in_words(lines: Sequence[GraphLine]) -> str:
     return " ".join(sentences)
 
 
-def bias_in_words(chosen: Sequence[Record]) -> str:
-    """How far what was expected of the choice is from the truth on average, with and without its correction."""
-    gaps, own_gaps = [], []
-    for record in chosen:
-        truth, choice = record.last.test_accuracy, record.choice
-        taken = None if choice is None else choice.named(choice.taken)
-        if truth is not None and record.expected is not None and taken is not None:
-            gaps.append(100 * (record.expected.overall.accuracy - truth))
-            own_gaps.append(100 * (taken.accuracy - truth))
-    if not gaps:
-        return ""
-    return (
-        f"What was expected of {len(gaps)} choices is {fmean(gaps):+.1f} points from the truth on average; the "
-        f"share of held-out labels that the winner itself predicted right, {fmean(own_gaps):+.1f}."
-    )
-
-
 def _gain_table(lines: Sequence[GraphLine]) -> Table:
     headings = (
         Heading("graph", numeric=False),
@@ -190,86 +174,6 @@ def _gain_table(lines: Sequence[GraphLine]) -> Table:
         for line in lines
     )
     return Table("any-graph", caption, headings, rows)
-
-
-def goals_table(studies: Mapping[str, tuple[Experiment, Sequence[Record], Cells]]) -> Table | None:
-    """What the choice was meant to reach, beside what it reached; None where it was not run."""
-    rows: list[tuple[Value, ...]] = []
-    for name in ("any_graph_5", "any_graph_random"):
-        if name in studies:
-            experiment, records, cells = studies[name]
-            rows += _accuracy_goals(experiment, cells) if name == "any_graph_5" else []
-            chosen = [record for record in records if record.method == AUTO and record.expected is not None]
-            rows += _trust_goals(experiment, chosen)
-    if not rows:
-        return None
-    headings = tuple(Heading(text, numeric=False) for text in ("goal", "measured", "", "from"))
-    return Table("any-graph-goals", "What was aimed at, beside what was measured.", headings, tuple(rows))
-
-
-def _accuracy_goals(experiment: Experiment, cells: Cells) -> list[tuple[Value, ...]]:
-    """Of the graphs on which the choice and all single rows were run."""
-    single = [row.name for row in experiment.rows if row.method != AUTO]
-    compared = [name for name in single if name != "GCN, equal budget"]
-    auto = next(row.name for row in experiment.rows if row.method == AUTO)
-    there = [
-        position
-        for position in range(len(experiment.columns))
-        if all((name, position) in cells for name in (auto, *compared))
-    ]
-    if not there:
-        return []
-
-    def minus(other: str) -> list[float]:
-        found = (_gain(cells, auto, other, position) for position in there)
-        return [100 * item.mean for item in found if item is not None]
-
-    minus_best = [min(column) for column in zip(*map(minus, compared), strict=True)]
-    titles = [BENCHMARKS[experiment.columns[position].dataset].title for position in there]
-    over = f"{len(there)} of {len(experiment.columns)} graphs, 5 labels a class"
-    found = [
-        _goal("at most 1 point behind the best single row of each graph, mean", fmean(minus_best), -1, over),
-        _goal("at least 4 points above LC-GCN as in the paper, mean", fmean(minus(_PAPER)), 4, over),
-    ]
-    for other in (_BASE, _FEATURES):
-        worst, where = min(zip(minus(other), titles, strict=True))
-        found.append(_goal(f"never more than 2 points below {other}", worst, -2, f"{over}; least on {where}"))
-    return found
-
-
-def _trust_goals(experiment: Experiment, records: Sequence[Record]) -> list[tuple[Value, ...]]:
-    """How far what was expected of the choice holds."""
-    pairs = [(record.expected, record.last) for record in records if record.expected is not None]
-    if not pairs:
-        return []
-    over = f"{len(pairs)} choices, {experiment.title.partition(': ')[2]}"
-    errors = [100 * stage.calibration_error for _, stage in pairs if stage.calibration_error is not None]
-    inside = [known.overall.low <= (stage.test_accuracy or 0.0) <= known.overall.high for known, stage in pairs]
-    widths = [100 * (known.overall.high - known.overall.low) for known, _ in pairs]
-    coverage = 100 * fmean(inside)
-    return [
-        _row("calibration error at most 6 points, mean", f"{fmean(errors):.1f}", fmean(errors) <= 6, over),
-        _row("the 95 % interval holds the truth in 92 to 98 %", f"{coverage:.0f} %", 92 <= coverage <= 98, over),
-        _row("median width of the interval below 25 points", f"{median(widths):.0f}", median(widths) < 25, over),
-    ]
-
-
-def _goal(text: str, measured: float, least: float, over: str) -> tuple[Value, ...]:
-    return _row(text, f"{measured:+.1f}", measured >= least, over)
-
-
-def _row(text: str, measured: str, met: bool, over: str) -> tuple[Value, ...]:
-    sign = Value("met", "met", "better") if met else Value("missed", "missed", "worse")
-    return text_value(text), text_value(measured), sign, text_value(over)
-
-
-def _gain(cells: Cells, row: str, than: str, position: int) -> PairedDifference | None:
-    """How much better one row is than another, over the draws that both have."""
-    one, other = cells.get((row, position)), cells.get((than, position))
-    common = sorted(one.accuracies.keys() & other.accuracies.keys()) if one and other else []
-    if one is None or other is None or not common:
-        return None
-    return PairedDifference.between(*([item.accuracies[key] for key in common] for item in (one, other)))
 
 
 def _mean(values: Sequence[float]) -> float:

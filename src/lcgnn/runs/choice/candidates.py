@@ -17,8 +17,9 @@ FEATURES_ALONE, EDGES_ALONE = "mlp", "spreading"
 CANDIDATES = (FEATURES_ALONE, EDGES_ALONE, "lc-gcn", "lc-appnp", "lc-grand")
 # Always tried; all others only while the time allows it, by what those before them took.
 CHEAP = frozenset({FEATURES_ALONE, EDGES_ALONE, "lc-gcn", "gcn", "lp", "sgc", "lc-sgc"})
-# What to prefer where the labels do not tell: the order of the mean accuracies with 5 labels a class on the graphs
-# of results/any_graph_5.md on which all of these were run. GRAND was not run there; its two places are a guess.
+# What to prefer where the labels do not tell: in the order of the mean accuracies with 5 labels a class on eleven
+# graphs (results/any_graph_5.md), but that GCN is two points ahead of APPNP there. GRAND was not run; its
+# two places are a guess.
 PRIOR = ("lc-appnp", "lc-gcn", "lc-grand", "appnp", "gcn", "grand", EDGES_ALONE, FEATURES_ALONE)
 
 # Seconds that trying may take where nothing else is said.
