@@ -23,9 +23,9 @@ from lcgnn.labelling.training import Estimated, Fitted, Job, Worker
 from lcgnn.labelling.view import View
 
 # Labels after which it is looked how good the answers are, and labels that are given between two trainings.
-STOPS = (20, 40, 80, 120)
-BATCH = 10
-CARDS = 40
+STOPS = (20, 40, 80)
+BATCH = 20
+CARDS = 20
 LARGE = (20_000, 100_000)
 
 Row = dict[str, Any]

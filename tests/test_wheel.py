@@ -65,7 +65,7 @@ def test_the_wheel_holds_the_package_with_its_data_and_nothing_else(wheel: Path)
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
     source = REPOSITORY / "src"
-    wanted = (".py", ".toml", ".j2", ".css", ".js", ".html", ".svg", ".txt", ".typed")
+    wanted = (".py", ".toml", ".j2", ".css", ".js", ".html", ".svg", ".txt", ".typed", ".json")
     package = (path for path in (source / "lcgnn").rglob("*") if path.suffix in wanted)
     assert names == {path.relative_to(source).as_posix() for path in package}
     assert {Path(name).suffix for name in names} == set(wanted)

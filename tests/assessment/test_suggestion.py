@@ -196,6 +196,17 @@ def test_main_directions_keep_all_distances_of_features_that_have_no_more(sparse
     )
 
 
+@pytest.mark.parametrize("unit", [2.0**100, 2.0**-100])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_unit_of_the_features_does_not_matter(unit: float, sparse: bool) -> None:
+    graph = rings(12, 9, 7)
+    assert isinstance(graph.features, np.ndarray)
+    values = graph.features * np.float32(unit)
+    scaled = replace(graph, features=csr_array(values) if sparse else values)
+    for name in SPREADING:
+        assert suggested(scaled, name, [0], 4) == suggested(graph, name, [0], 4)
+
+
 @st.composite
 def questions(draw: st.DrawFn) -> tuple[Graph, list[int], list[int], int, NDArray[np.float32] | None]:
     """A graph of any shape, labelled and excluded nodes, a number that may be asked for, and what a model says."""

@@ -154,7 +154,7 @@ def test_a_handful_of_labels_of_any_class_is_an_option(tmp_path: Path) -> None:
 
 
 def test_datasets_prints_table_1(tmp_path: Path, citeseer: object, pubmed: object) -> None:
-    rows = json.loads(lcgnn("datasets", "--json", folder=tmp_path).stdout)
+    rows = json.loads(lcgnn("datasets", "--json", folder=tmp_path).stdout)["datasets"]
     measured = {
         row["name"]: (row["nodes"], row["raw_links"], row["edges"], row["classes"], row["features"])
         for row in rows

@@ -1,15 +1,20 @@
 import io
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from rich.console import Console
 
 from lcgnn.assessment.evaluation import PairedDifference
+from lcgnn.assessment.suggestion import Suggestion
 from lcgnn.cli.display import comparison_table, datasets_table, summary_table, time_left
+from lcgnn.cli.display_graph import suggestions_table
 from lcgnn.cli.watching import TerminalWatcher
+from lcgnn.graph import Graph
 from lcgnn.runs.records import FoldRecord, StageSummary, Summary, UsedSplit
 from lcgnn.runs.reported import Reported
 from lcgnn.runs.spec import SplitSpec
+from lcgnn.runs.suggest import Suggestions
 from lcgnn.runs.summary import words
 
 GAIN = PairedDifference(mean=0.02, low=0.01, high=0.03, p_value=0.04, wins=2, count=2)
@@ -97,3 +102,16 @@ def test_names_from_outside_are_shown_as_they_are(name: str) -> None:
 )
 def test_the_time_left_is_told_when_it_is_more_than_a_guess(elapsed: float, share: float, text: str) -> None:
     assert time_left(elapsed, share) == text
+
+
+def test_suggestions_are_shown_in_order_and_a_name_cannot_command_the_terminal() -> None:
+    graph = Graph.from_edges(
+        "two", np.array([[0], [1]]), 2, np.array([-1, -1]), (), node_names=np.array(["plain", "red\x1b[31m"])
+    )
+    items = (Suggestion(1, "Stands for itself alone.", 1), Suggestion(0, "Has 1 neighbour.", 1))
+    console = Console(file=io.StringIO(), width=80)
+    console.print(suggestions_table(Suggestions(graph, "degree", 0, False, items)))
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "two: label these next (0 of 2 nodes have a label)" in shown
+    assert shown.index("red?[31m") < shown.index("plain")
+    assert "\x1b" not in shown

@@ -53,6 +53,22 @@ def test_edges_tell_what_the_rows_do_not(classifier: Any, data: Any, fitted: LCG
     assert fitted.score(data.X, data.truth) > alone.score(data.X, data.truth)
 
 
+def test_what_only_knows_its_own_edges_does_not_answer_for_others(
+    classifier: Any, data: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    """Label spreading reads no features, so that the same rows with other edges are another question."""
+    spread = lambda *_, **__: {"spreading": create("spreading")}  # noqa: E731
+    monkeypatch.setattr("lcgnn.estimator.classifier.candidates", spread)
+    fitted = classifier(base="auto").fit(data.X, data.y, adjacency=data.adjacency)
+    fitted.save(tmp_path / "model.safetensors")
+    for made in (fitted, LCGNNClassifier.load(tmp_path / "model.safetensors")):
+        expected = made.label_distributions_
+        np.testing.assert_array_equal(made.predict_proba(data.X), expected)
+        np.testing.assert_array_equal(made.predict_proba(data.X, adjacency=data.adjacency), expected)
+        with pytest.raises(ConfigError, match="spreading classifies only the nodes that it is trained with"):
+            made.predict_proba(data.X, adjacency=csr_array(data.adjacency.shape))
+
+
 def test_transduction_keeps_the_given_labels_and_predicts_the_others(data: Any, fitted: LCGNNClassifier) -> None:
     given = data.y >= 0
     assert (fitted.transduction_[given] == data.y[given]).all()

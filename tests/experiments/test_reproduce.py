@@ -81,6 +81,16 @@ def test_a_study_gives_a_table_and_is_not_repeated(folder: Path) -> None:
     assert (folder / "results" / "study.md").read_text() == table
 
 
+def test_all_are_the_experiments_on_graphs_that_come_with_a_split(tmp_path: Path) -> None:
+    """Others have to be named, because their graphs may have to be fetched first."""
+    everything = Reproduction.of(["all"], None, [], tmp_path, tmp_path)
+    names = {item.name for item in everything.experiments}
+    assert {"table2", "few_labels_cora"} <= names
+    assert not any(name.startswith("any_graph") for name in names)
+    named = Reproduction.of(["any_graph_5"], None, ["auto"], tmp_path, tmp_path)
+    assert [row.method for row in named.chosen[0].rows] == ["auto"]
+
+
 def test_a_plan_runs_nothing(folder: Path) -> None:
     planned = reproduce(folder, "--plan")
     assert planned.returncode == 0, planned.stderr

@@ -1,10 +1,14 @@
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from lcgnn.errors import ConfigError
 from lcgnn.experiments.library import load_experiment, packaged_experiments
+from lcgnn.methods import create
+from lcgnn.methods.base import OWN_GRAPH
 from lcgnn.methods.lc import TwoPhase
 from lcgnn.runs.reported import paper_results
 from lcgnn.runs.spec import RunSpec, SplitSpec, fingerprint
@@ -41,10 +45,33 @@ def test_the_papers_tables_are_there_with_its_numbers() -> None:
 def test_every_experiment_file_plans_runs_for_all_of_its_cells(name: str) -> None:
     experiment = packaged_experiments()[name]
     runs = list(experiment.all_runs(2))
-    cells = {(run.source.name, run.split.labels_per_class) for run in runs}
+    cells = {(run.source.name.partition(":")[0], run.split.labels_per_class) for run in runs}
     assert cells == {(column.dataset, column.split.labels_per_class) for column in experiment.columns}
     assert {run.method for run in runs} == {row.method for row in experiment.rows}
     assert {run.seed for run in runs} <= {0, 1}
+
+
+def test_a_row_may_have_features_and_settings_as_for_a_graph_of_ones_own(tmp_path: Path) -> None:
+    rows = "".join(
+        f'[[rows]]\nname = "{features}"\nmethod = "lc-gcn"\nfeatures = "{features}"\n'
+        for features in ("own", "paper")
+    )
+    (tmp_path / "mine.toml").write_text(GOOD + rows)
+    experiment = load_experiment(str(tmp_path / "mine.toml"))
+    own, paper = (experiment.runs(row, experiment.columns[0], 1)[0] for row in experiment.rows[2:])
+    assert own.create_method() == create("lc-gcn", OWN_GRAPH)
+    assert paper.create_method() == create("lc-gcn", "cora")
+    published = benchmark("cora").load().graph
+    scaled = [spec.source.load().graph.features for spec in (own, paper)]
+    assert np.allclose(norms(scaled[0])[norms(published.features) > 0], 2)
+    assert np.allclose(abs(scaled[1] - published.features).max(), 0, atol=1e-6)
+    (tmp_path / "bad.toml").write_text(GOOD + rows.replace('features = "paper"', 'features = "mine"'))
+    with pytest.raises(ConfigError, match="it can be 'own' or 'paper'"):
+        load_experiment(str(tmp_path / "bad.toml"))
+
+
+def norms(features: Any) -> Any:
+    return np.sqrt(features.multiply(features).sum(axis=1))
 
 
 def test_a_deterministic_method_runs_once() -> None:

@@ -12,9 +12,10 @@ import pytest
 from lcgnn.errors import ConfigError
 from lcgnn.runs.board import temporary_board
 from lcgnn.runs.cross_validation import CrossValidation, FoldRun, plan_cross_validation
+from lcgnn.runs.planning import plan
 from lcgnn.runs.records import FoldRecord
 from lcgnn.runs.run import Run
-from lcgnn.runs.session import Session, plan
+from lcgnn.runs.session import Session
 from lcgnn.runs.spec import RunSpec
 from lcgnn.sources.tables.source import Tables
 
@@ -191,7 +192,7 @@ def test_a_validation_part_is_held_out_on_request(rings: Run, tmp_path: Path) ->
 
 def test_many_labels_spare_a_tenth_for_validation(rings: Run, tmp_path: Path, monkeypatch: Any) -> None:
     assert session_of(tables_of(rings), tmp_path / "a").configuration.split.spec.validation == 0
-    monkeypatch.setattr("lcgnn.runs.session._MANY_LABELS", 12)
+    monkeypatch.setattr("lcgnn.runs.planning._MANY_LABELS", 12)
     assert session_of(tables_of(rings), tmp_path / "b").configuration.split.spec.validation == 0.1
     spared: list[dict[str, Any]] = [{"validation": 0.0}, {"settings": {"selection": "last"}}]
     for number, unless in enumerate(spared):

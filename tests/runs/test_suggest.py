@@ -23,7 +23,7 @@ NONE = np.empty(0, dtype=np.int64)
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """The model that is asked learns for a moment only."""
-    quick = {"selection": "last", "base_stop_window": 0, "base_epochs": 5, "epochs": 5}
+    quick: dict[str, Any] = {"selection": "last", "base_stop_window": 0, "base_epochs": 5, "epochs": 5}
     monkeypatch.setattr(module, "consulted", lambda: create("lc-gcn", **quick))
 
 

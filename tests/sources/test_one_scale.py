@@ -86,6 +86,28 @@ def test_measurements_among_counts_are_standardised_and_take_no_part_in_the_norm
     np.testing.assert_allclose(features[:, [0, 41, 42]].std(axis=0), 1, rtol=1e-5)
 
 
+def test_a_frequent_word_is_a_word_and_an_age_among_marks_is_not() -> None:
+    words, marks = np.column_stack([COUNTS, GENERATOR.poisson(3, ROWS)]), (COUNTS > 0).astype(float)
+    assert Scaling.fit(words).kind == "norm"
+    aged = np.column_stack([marks, MEASURED[:, 0]])
+    assert np.flatnonzero(~Scaling.fit(aged).counted).tolist() == [40]
+    # Whether the rows were divided before does not matter.
+    for divided in (
+        words / words.sum(axis=1, keepdims=True),
+        words / np.linalg.norm(words, axis=1, keepdims=True),
+    ):
+        np.testing.assert_allclose(
+            csr_array(Scaling.fit(divided).apply(divided)).toarray(),
+            csr_array(Scaling.fit(words).apply(words)).toarray(),
+            atol=1e-6,
+        )
+
+
+def test_marks_of_which_a_third_is_set_are_divided_and_more_are_standardised() -> None:
+    kinds = [Scaling.fit((GENERATOR.random((400, 50)) < share).astype(float)).kind for share in (0.35, 0.5)]
+    assert kinds == ["norm", "columns"]
+
+
 @pytest.mark.parametrize(("width", "length"), [(1, 1), (4, 2), (7, 2), (200, 2)])
 def test_rows_of_measurements_are_two_long_on_average_or_less(width: int, length: float) -> None:
     measured = np.column_stack([GENERATOR.normal(5, 3, (ROWS, width)), np.full(ROWS, 0.1)])

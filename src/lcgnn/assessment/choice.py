@@ -108,20 +108,23 @@ def optimism(right: Right) -> float:
 
 
 def expected_of_chosen(right: Right) -> Expected:
-    """What to expect of the answer that is chosen: its own share of right labels, less the optimism of choosing.
-
-    The interval is Wilson's at that share, and never narrower than the answer's own.
-    """
-    count = right.shape[0]
+    """What to expect of the answer that is chosen: its own share of right labels, less the optimism of it."""
     own = Expected.of(right[:, int(chosen(right.sum(axis=0)))])
-    share = own.accuracy - optimism(right)
-    low, high = wilson_interval(share * count / DEPENDENCE, count / DEPENDENCE)
+    return less_optimistic(own, optimism(right))
+
+
+def less_optimistic(own: Expected, less: float) -> Expected:
+    """The same, so much lower; the interval is Wilson's at that share, and never narrower than its own."""
+    share = max(own.accuracy - less, 0.0)
+    low, high = wilson_interval(share * own.labels / DEPENDENCE, own.labels / DEPENDENCE)
     missing = max((own.high - own.low) - (high - low), 0.0) / 2
-    return Expected(share, max(low - missing, 0.0), min(high + missing, 1.0), count)
+    return Expected(share, max(low - missing, 0.0), min(high + missing, 1.0), own.labels)
 
 
 def assessment_of_chosen(held_out: HeldOut, right: Right, *, given: int, of_folds: int) -> Assessment:
-    """How far to trust the answer that is chosen; all but the classes' own shares allows for the choice.
+    """How far to trust the answer that is chosen; all of it allows for the choice.
+
+    Which class's labels decided is not known, so that the share of every class is lowered by as much as the whole.
 
     Args:
         held_out: What the chosen answer predicted.
@@ -135,4 +138,11 @@ def assessment_of_chosen(held_out: HeldOut, right: Right, *, given: int, of_fold
     overall = expected_of_chosen(right)
     less = plain.overall.accuracy - overall.accuracy
     majority = replace(plain.majority, low=plain.majority.low - less, high=plain.majority.high - less)
-    return replace(plain, overall=overall, majority=majority, chosen_among=right.shape[1])
+    return replace(
+        plain,
+        overall=overall,
+        by_class=tuple(known and less_optimistic(known, less) for known in plain.by_class),
+        majority=majority,
+        balanced=None if plain.balanced is None else max(plain.balanced - less, 0.0),
+        chosen_among=right.shape[1],
+    )

@@ -75,28 +75,38 @@ def doubtful_labels(
     held_out: NDArray[np.floating[Any]],
     *,
     graph: Graph | None = None,
+    answers: NDArray[np.floating[Any]] | None = None,
 ) -> tuple[Doubt, ...]:
     """The labels that look wrong, the most doubtful first.
 
     Args:
-        labels: (N,) the given classes of all nodes of the graph.
+        labels: (N,) the given classes of all nodes of the graph, -1 where none is to be known.
         nodes: (n,) those whose label was held out.
         held_out: (n, C) what models that had not seen a node's label predict for it.
         graph: Gives the reasons names and neighbours; None for reasons without.
+        answers: (N, C) what is predicted for all nodes, for neighbours without a label; None if that is not known.
     """
     given, distribution = _checked(labels, nodes, held_out)
     found = confident_classes(given, distribution)
     doubted = np.flatnonzero((found != NONE) & (found != given) & (distribution.argmax(axis=1) != given))
-    order = doubted[np.argsort(-suspicion(given, distribution)[doubted], kind="stable")]
-    order = order[: math.ceil(_MOST_DOUBTED * given.size)]
+    # Of equal ones the first node, whatever order they were held out in.
+    score = np.round(suspicion(given, distribution)[doubted], 12)
+    order = doubted[np.lexsort((nodes[doubted], -score))][: math.ceil(_MOST_DOUBTED * given.size)]
     soft = soft_classes(given, distribution)
+    names = [f"class {label}" for label in range(distribution.shape[1])] if graph is None else graph.class_names
     return tuple(
         Doubt(
             node=int(nodes[row]),
             given=int(given[row]),
             instead=int(found[row]),
             probability=float(distribution[row, found[row]]),
-            reason=_reason(int(nodes[row]), int(given[row]), int(found[row]), distribution[row], soft[row], graph),
+            reason=" ".join(
+                [
+                    *_by_models(int(given[row]), int(found[row]), distribution[row], names),
+                    *([] if graph is None else _by_neighbours(graph, labels, int(nodes[row]), answers)),
+                    *_by_soft_neighbours(int(given[row]), int(found[row]), soft[row], names),
+                ]
+            ),
             of_given=float(distribution[row, given[row]]),
         )
         for row in order
@@ -168,14 +178,6 @@ def name_of_node(graph: Graph, node: int) -> str:
     return str(node) if graph.node_names is None else str(graph.node_names[node])
 
 
-def neighbour_classes(graph: Graph, node: int) -> NDArray[np.int64]:
-    """(C,) how many of a node's neighbours were given each class."""
-    adjacency = graph.adjacency
-    others = adjacency.indices[adjacency.indptr[node] : adjacency.indptr[node + 1]]
-    classes = graph.labels[others[others != node]]
-    return np.bincount(classes[classes != UNLABELLED], minlength=graph.num_classes)
-
-
 def counted(counts: Sequence[int], names: Sequence[str]) -> str:
     """Classes with how many there are of each, the most first: ``3 are A, 1 is B``."""
     order = sorted((label for label, count in enumerate(counts) if count), key=lambda label: -counts[label])
@@ -184,34 +186,39 @@ def counted(counts: Sequence[int], names: Sequence[str]) -> str:
     return ", ".join([*told, *([f"{rest} of other classes"] if rest else [])])
 
 
-def _reason(
-    node: int,
-    given: int,
-    instead: int,
-    distribution: NDArray[np.floating[Any]],
-    soft: NDArray[np.float64],
-    graph: Graph | None,
-) -> str:
-    names = [f"class {label}" for label in range(distribution.size)] if graph is None else graph.class_names
-    sentences = [
+def _by_models(given: int, instead: int, distribution: NDArray[np.float64], names: Sequence[str]) -> list[str]:
+    return [
         f"Without this label it is {names[instead]} by {100 * distribution[instead]:.0f} %, "
         f"{names[given]} by {100 * distribution[given]:.0f} %."
     ]
-    if graph is not None:
-        counts = neighbour_classes(graph, node)
-        if counts.sum():
-            number = (
-                "its only labelled neighbour" if counts.sum() == 1 else f"its {counts.sum()} labelled neighbours"
-            )
-            sentences.append(f"Of {number} {counted(counts.tolist(), names)}.")
-        else:
-            sentences.append("No neighbour of it has a label.")
-    if soft.any():
-        sentences.append(
-            f"Of its soft neighbours among the labels {100 * soft[instead]:.0f} % are {names[instead]}, "
-            f"{100 * soft[given]:.0f} % {names[given]}."
-        )
-    return " ".join(sentences)
+
+
+def _by_neighbours(
+    graph: Graph, labels: NDArray[np.int64], node: int, answers: NDArray[np.floating[Any]] | None
+) -> list[str]:
+    """Which classes its neighbours were given, or look to be of where none was given any."""
+    adjacency = graph.adjacency
+    others = adjacency.indices[adjacency.indptr[node] : adjacency.indptr[node + 1]]
+    others = others[others != node]
+    classes = labels[others]
+    given = np.bincount(classes[classes != UNLABELLED], minlength=graph.num_classes)
+    if given.sum():
+        number = "its only labelled neighbour" if given.sum() == 1 else f"its {given.sum()} labelled neighbours"
+        return [f"Of {number} {counted(given.tolist(), graph.class_names)}."]
+    if answers is None or not others.size:
+        return ["No neighbour of it has a label."]
+    seen = np.bincount(answers[others].argmax(axis=1), minlength=graph.num_classes)
+    told = counted(seen.tolist(), graph.class_names)
+    return [f"No neighbour of it has a label; of {others.size}, as they are predicted, {told}."]
+
+
+def _by_soft_neighbours(given: int, instead: int, soft: NDArray[np.float64], names: Sequence[str]) -> list[str]:
+    if not soft.any():
+        return []
+    return [
+        f"Of its soft neighbours among the labels {100 * soft[instead]:.0f} % are {names[instead]}, "
+        f"{100 * soft[given]:.0f} % {names[given]}."
+    ]
 
 
 def _checked(

@@ -10,7 +10,7 @@ three things that are told apart by their reasons:
 - the neighbours: the same with whether the two have a neighbour in common.
 
 The sum of their logarithms ranks the edges. One is doubted if the classes say that it is less likely than by
-chance, and so do the others together.
+chance, and the others together do not say the opposite.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def doubtful_edges(
     """
     likelihood = edge_likelihood(graph, distribution)
     others = likelihood.features + likelihood.neighbours
-    doubted = np.flatnonzero((likelihood.classes < 0) & (others < 0))
+    doubted = np.flatnonzero((likelihood.classes < 0) & (others <= 0))
     order = doubted[np.argsort(likelihood.total[doubted], kind="stable")]
     return tuple(_doubt(graph, distribution, likelihood, int(edge)) for edge in order[:count])
 

@@ -12,7 +12,7 @@ import typer
 
 from lcgnn.cli.ending import Ended, interruptible, shown_to_the_end
 from lcgnn.compute.placement.launch import end_with_parent, is_launched, is_of_torchrun, silence_torch
-from lcgnn.errors import LCGNNError
+from lcgnn.errors import ConfigError, LCGNNError
 from lcgnn.files import SPACE_HINT
 
 app = typer.Typer(
@@ -21,7 +21,6 @@ app = typer.Typer(
     "Start with: lcgnn train cora --method lc-gcn --seeds 10\n\n"
     "Your own graph: lcgnn init my_graph, then lcgnn train my_graph",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -72,10 +71,22 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
-    version: Annotated[
+    _version: Annotated[
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit."),
     ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    _debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print results and errors only: no notes, no progress.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Print notes that sum others up with all of those.")
+    ] = False,
 ) -> None:
     """Options that come before a command."""
+    if quiet and verbose:
+        raise ConfigError("--quiet and --verbose contradict each other. Leave one of them out.")
+    if quiet or verbose:
+        from lcgnn.cli.display import err
+
+        err.quiet, err.verbose = quiet, verbose

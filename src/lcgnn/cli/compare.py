@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any, cast
 
 import typer
 
 from lcgnn.cli import options
+from lcgnn.cli.answers import print_answer
 from lcgnn.cli.app import app
 from lcgnn.cli.columns import takes_columns
 
@@ -68,7 +68,7 @@ def compare(
         watcher=TerminalWatcher(err),
     )
     if as_json:
-        print(json.dumps(comparison.to_json(), indent=2))
+        print_answer("compare", comparison.to_json())
         return
     console.print(tried_table(comparison.dataset, comparison.record))
     for sentence in comparison.words:

@@ -14,19 +14,32 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from lcgnn.features.notes import in_full
+
 if TYPE_CHECKING:
     from lcgnn.assessment.evaluation import PairedDifference
     from lcgnn.experiments.forecast import Item
     from lcgnn.runs.board import Board
     from lcgnn.runs.records import Communication, Record, StageSummary, Summary
 
+
+class Terminal(Console):
+    """A console that can be told to leave nothing out.
+
+    Attributes:
+        verbose: Whether notes that sum others up are followed by all of those.
+    """
+
+    verbose = False
+
+
 out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+err = Terminal(stderr=True, highlight=False)
 
 
 def print_notes(notes: Sequence[str]) -> None:
     """What there is to say of a graph, a sentence a line, beside the results."""
-    for note in notes:
+    for note in in_full(notes) if err.verbose else notes:
         err.print(note, soft_wrap=True, markup=False)
 
 

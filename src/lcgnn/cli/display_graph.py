@@ -82,17 +82,13 @@ def _difference(difference: Difference) -> str:
 def suggestions_table(suggestions: Suggestions) -> RenderableType:
     """The nodes to label next, with a reason each."""
     known = f"{suggestions.labelled:,} of {suggestions.graph.num_nodes:,} nodes have a label"
-    table = Table(
-        title=printable(f"{suggestions.graph.name}: label these next ({known})"),
-        title_justify="left",
-        title_style="bold",
-    )
+    table = Table()
     table.add_column("", justify="right")
     table.add_column("node", overflow="fold")
     table.add_column("why")
     for rank, (name, item) in enumerate(zip(suggestions.ids, suggestions.items, strict=True), start=1):
         table.add_row(str(rank), printable(name), printable(item.reason))
-    return table
+    return Group(printable(f"{suggestions.graph.name}: label these next ({known})", "bold"), table)
 
 
 def diagnosis_view(name: str, diagnosis: Diagnosis) -> RenderableType:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
 
 from lcgnn.cli import options
+from lcgnn.cli.answers import print_answer
 from lcgnn.cli.app import app
 from lcgnn.cli.columns import takes_columns
 
@@ -86,7 +86,7 @@ def doubt(
     if save is not None:
         found.save(save)
     if as_json:
-        print(json.dumps(found.to_json(), indent=2))
+        print_answer("doubt", found.to_json())
         return
     console.print(doubts_view(found))
     if save is not None:

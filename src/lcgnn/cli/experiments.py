@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lcgnn.cli import options
+from lcgnn.cli.answers import print_answer
 from lcgnn.cli.app import app
 from lcgnn.errors import ConfigError, ExtraError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from lcgnn.experiments.reproduce import Reproduction
 
 
@@ -21,7 +24,7 @@ Names = Annotated[
     list[str],
     typer.Argument(
         help="Of the paper (table1, table2, table3, table4, figure1), beyond it (few_labels_cora, "
-        "sensitivity_lambda, ...), 'all', or TOML files of your own."
+        "sensitivity_lambda, ...), 'all' of these, on more graphs (any_graph_5, ...), or TOML files of your own."
     ),
 ]
 Seeds = Annotated[
@@ -48,6 +51,7 @@ def reproduce(
     records: options.Records = Path("runs/records"),
     results: options.Results = Path("results"),
     plan: Plan = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Run experiments and write their tables beside the paper's, and a page with plots.
 
@@ -55,12 +59,11 @@ def reproduce(
 
     Example: lcgnn reproduce table3 --seeds 3
     """
-    from lcgnn.cli.display import err, fetching, plan_table
+    from lcgnn.cli.display import err, fetching
     from lcgnn.cli.display import out as console
     from lcgnn.experiments.reproduce import Reproduction
-    from lcgnn.report.html import PAGE, write_page
+    from lcgnn.report.html import PAGE
     from lcgnn.report.markdown import check_tables, write_tables
-    from lcgnn.report.page import Report
     from lcgnn.runs.runner import available_cores
 
     reproduction = Reproduction.of(experiments, seeds, only or [], records, results)
@@ -69,32 +72,60 @@ def reproduce(
     with fetching(err) as progress:
         reproduction.read_graphs(progress)
     if plan:
-        trained = bool(reproduction.experiments)
-        shown = plan_table(reproduction.forecast(), workers or available_cores()) if trained else _NOTHING
-        console.print(shown)
+        _show_plan(reproduction, workers or available_cores(), as_json)
         return
-    _run(reproduction, workers, device, cluster)
+    done = _run(reproduction, workers, device, cluster, err if as_json else console)
     reproduction.measure()
+    tables = []
     for path, markdown in write_tables(reproduction):
-        console.print(f"\n{markdown}", soft_wrap=True, markup=False)
-        console.print(f"\nWritten to {path}.", soft_wrap=True, markup=False)
-    if reproduction.experiments:
-        page = results / "report.html"
-        own = [name for name in experiments if name.endswith(".toml")]
-        try:
-            write_page(Report.of(own, records, results), page)
-        except ExtraError as missing:
-            console.print(f"\n{missing}", soft_wrap=True, markup=False)
-            return
-        console.print(f"\nPage with plots: {page}    All tables in one file: lcgnn report", soft_wrap=True)
+        tables.append(str(path))
+        if not as_json:
+            console.print(f"\n{markdown}", soft_wrap=True, markup=False)
+            console.print(f"\nWritten to {path}.", soft_wrap=True, markup=False)
+    page, sentence = _write_page(reproduction, experiments, records)
+    if as_json:
+        print_answer("reproduce", {"runs": done, "written": tables, "page": page})
+    elif sentence:
+        console.print(f"\n{sentence}", soft_wrap=True, markup=False)
+
+
+def _write_page(reproduction: Reproduction, names: list[str], records: Path) -> tuple[str | None, str]:
+    """The page with plots and a sentence on it, if there is anything to plot and the library for it."""
+    from lcgnn.report.html import write_page
+    from lcgnn.report.page import Report
+
+    if not reproduction.experiments:
+        return None, ""
+    page = reproduction.results / "report.html"
+    own = [name for name in names if name.endswith(".toml")]
+    try:
+        write_page(Report.of(own, records, reproduction.results), page)
+    except ExtraError as missing:
+        return None, str(missing)
+    return str(page), f"Page with plots: {page}    All tables in one file: lcgnn report"
 
 
 _NOTHING = "Nothing is trained for this: it takes seconds."
 
 
-def _run(reproduction: Reproduction, workers: int | None, device: str, cluster: str | None) -> None:
-    """Do what has no record, with live progress."""
+def _show_plan(reproduction: Reproduction, workers: int, as_json: bool) -> None:
+    """What would be run, and how long that takes."""
+    from dataclasses import asdict
+
     from lcgnn.cli.display import out as console
+    from lcgnn.cli.display import plan_table
+
+    items = reproduction.forecast() if reproduction.experiments else []
+    if as_json:
+        print_answer("reproduce", {"plan": [asdict(item) for item in items], "workers": workers})
+    else:
+        console.print(plan_table(items, workers) if reproduction.experiments else _NOTHING)
+
+
+def _run(
+    reproduction: Reproduction, workers: int | None, device: str, cluster: str | None, console: Console
+) -> int:
+    """Do what has no record, with live progress; how many runs that were."""
     from lcgnn.cli.display import record_line, watching
     from lcgnn.runs.board import temporary_board
 
@@ -109,6 +140,7 @@ def _run(reproduction: Reproduction, workers: int | None, device: str, cluster: 
         command = shlex.join(["lcgnn", *sys.argv[1:]])
         console.print(f"Stopped. What is done is kept. To continue: {command}", soft_wrap=True)
         raise
+    return len(missing)
 
 
 results_app = typer.Typer(help="Records of runs that were made.", no_args_is_help=True)
@@ -122,21 +154,26 @@ def pack(
     ] = None,
     records: options.Records = Path("runs/records"),
     results: options.Results = Path("results"),
+    as_json: options.AsJson = False,
 ) -> None:
     """Pack the records of single runs into one file an experiment, and write its table, without running anything.
 
     Example: lcgnn results pack table2
     """
     from lcgnn.cli.display import out as console
+    from lcgnn.experiments.library import packaged
     from lcgnn.experiments.reproduce import Reproduction
     from lcgnn.report.markdown import write_tables
 
-    reproduction = Reproduction.of(experiments or ["all"], None, [], records, results)
+    reproduction = Reproduction.of(experiments or list(packaged()), None, [], records, results)
     written = [path for path, _ in write_tables(reproduction)]
     if not written:
         raise ConfigError(
             f"There are no records of these experiments in {records}. Make some: lcgnn reproduce table3"
         )
+    if as_json:
+        print_answer("pack", {"written": [str(path) for path in written]})
+        return
     for path in written:
         packed = path.with_suffix(".jsonl")
         console.print(f"{packed} and {path}" if packed.exists() else str(path), soft_wrap=True)
@@ -155,6 +192,7 @@ def report(
     ] = None,
     markdown: Annotated[Path, typer.Option(help="The tables in Markdown.")] = Path("RESULTS.md"),
     runs: Annotated[Path, typer.Option(help="Folder with what 'lcgnn train' wrote.")] = Path("runs"),
+    as_json: options.AsJson = False,
 ) -> None:
     """Turn the records of runs into one HTML page and into Markdown tables; nothing is trained.
 
@@ -175,5 +213,9 @@ def report(
     write_page(found, page)
     if found.studies:
         write_results(found, markdown)
+    if as_json:
+        tables = str(markdown) if found.studies else None
+        print_answer("report", {"runs": len(found.records), "page": str(page), "tables": tables})
+        return
     tables = f"    Tables: {markdown}" if found.studies else ""
     console.print(f"{len(found.records)} runs. Page: {page}{tables}", soft_wrap=True, markup=False)

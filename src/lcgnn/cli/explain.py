@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from lcgnn.cli import options
+from lcgnn.cli.answers import print_answer
 from lcgnn.cli.app import app
 from lcgnn.cli.columns import takes_columns
 from lcgnn.errors import ConfigError
@@ -55,6 +55,6 @@ def explain(
             run, node, graph, columns=columns, shown=count, retrain=retrain, device=device, progress=progress
         )
     if as_json:
-        print(json.dumps(found.to_json(), indent=2))
+        print_answer("explain", found.to_json())
         return
     console.print(explanation_view(found))

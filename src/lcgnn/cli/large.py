@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from lcgnn.cli import options
+from lcgnn.cli.answers import print_answer
 from lcgnn.cli.app import app
 from lcgnn.errors import ConfigError
 
@@ -46,6 +48,7 @@ def generate(
     community_size: CommunitySize = 2000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same graph.")] = 0,
     format_: Format = "arrays",
+    as_json: options.AsJson = False,
 ) -> None:
     """Write a large graph with known truth: communities, hubs, features that tell part of the class.
 
@@ -74,9 +77,14 @@ def generate(
     )
     with fetching(err, counts=True) as progress:
         if format_ == "arrays":
-            drawn = f"{write_arrays(blocks, folder, progress=progress):,} edges"
+            count, drawn = write_arrays(blocks, folder, progress=progress), "edges"
         else:
             write_tables(blocks, folder, progress=progress)
-            drawn = f"{blocks.num_edges:,} drawn edges"
-    out.print(f"Written: {folder}, {nodes:,} nodes, {drawn}", soft_wrap=True, markup=False, highlight=False)
+            count, drawn = blocks.num_edges, "drawn edges"
+    if as_json:
+        print_answer("generate", {"folder": str(folder), "format": format_, "nodes": nodes, "edges": count})
+        return
+    out.print(
+        f"Written: {folder}, {nodes:,} nodes, {count:,} {drawn}", soft_wrap=True, markup=False, highlight=False
+    )
     out.print(f"\nTry next:\n  lcgnn train {shlex.quote(str(folder))}", soft_wrap=True, markup=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from lcgnn.cli import options
+from lcgnn.cli.answers import print_answer
 from lcgnn.cli.app import app
 from lcgnn.cli.columns import takes_columns
 
@@ -24,6 +24,7 @@ def init(
             "'market' (neighbours differ)."
         ),
     ] = "articles",
+    as_json: options.AsJson = False,
 ) -> None:
     """Write a small example of your own graph: a folder with a table of nodes and a table of edges.
 
@@ -32,7 +33,11 @@ def init(
     from lcgnn.cli.display import out
     from lcgnn.sources.examples import write_example
 
-    for path in write_example(folder, example):
+    written = write_example(folder, example)
+    if as_json:
+        print_answer("init", {"folder": str(folder), "written": [str(path) for path in written]})
+        return
+    for path in written:
         out.print(f"Written: {path}", soft_wrap=True, markup=False)
     name = shlex.quote(str(folder))
     out.print(f"\nTry next:\n  lcgnn inspect {name}\n  lcgnn train {name}", soft_wrap=True, markup=False)
@@ -70,7 +75,7 @@ def inspect(
     diagnosis = diagnose(loaded.graph)
     save_diagnosis(path, source.name, diagnosis)
     if as_json:
-        print(json.dumps({**diagnosis.to_json(), "plot": str(path)}, indent=2))
+        print_answer("inspect", {**diagnosis.to_json(), "plot": str(path)})
         return
     out.print(diagnosis_view(source.name, diagnosis))
     out.print(f"Plot: {path}", soft_wrap=True, markup=False)

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from lcgnn.cli import options
+from lcgnn.cli.answers import print_answer
 from lcgnn.cli.app import app
 from lcgnn.cli.columns import takes_columns
 
@@ -25,6 +27,7 @@ def partition(
         Path | None,
         typer.Option(help="Folder for the parts. [default: parts-N in the graph's folder, or GRAPH-parts-N]"),
     ] = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Cut a graph into parts of equal work, to train on it by several processes or machines.
 
@@ -46,7 +49,10 @@ def partition(
         loaded = source.load_whole(progress)
     print_notes(loaded.notes)
     manifest = carry_out(loaded, parts, place)
-    console.print(f"Written: {place}, {manifest.in_words()}", soft_wrap=True, markup=False, highlight=False)
     trained = shlex.quote(folder if place == source.place_for_parts(parts) else str(place))
     command = f"torchrun --nproc-per-node={parts} -m lcgnn train {trained}"
+    if as_json:
+        print_answer("partition", {"folder": str(place), **manifest.summary(), "command": command})
+        return
+    console.print(f"Written: {place}, {manifest.in_words()}", soft_wrap=True, markup=False, highlight=False)
     console.print(f"\nTry next:\n  {command}", soft_wrap=True, markup=False)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from lcgnn.cli import options
+from lcgnn.cli.answers import print_answer
 from lcgnn.cli.app import app
 from lcgnn.cli.columns import takes_columns
 from lcgnn.errors import ConfigError
@@ -53,7 +53,7 @@ def predict(
     print_notes(prediction.notes)
     prediction.save(out)
     if as_json:
-        print(json.dumps({**prediction.to_json(), "predictions": str(out)}, indent=2))
+        print_answer("predict", {**prediction.to_json(), "predictions": str(out)})
         return
     console.print(answers_table(prediction.loaded.graph.name, prediction.method, prediction.classes))
     if len(prediction.models) > 1:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from lcgnn.cli import options
+from lcgnn.cli.answers import print_answer
 from lcgnn.cli.app import app
 from lcgnn.cli.columns import takes_columns
 
@@ -80,7 +80,7 @@ def suggest(
     if out is not None:
         found.save(out)
     if as_json:
-        print(json.dumps({**found.to_json(), **({} if out is None else {"out": str(out)})}, indent=2))
+        print_answer("suggest", {**found.to_json(), **({} if out is None else {"out": str(out)})})
         return
     console.print(suggestions_table(found))
     if out is not None:

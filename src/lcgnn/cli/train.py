@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, cast
 
 from lcgnn.cli import options
+from lcgnn.cli.answers import print_answer
 from lcgnn.cli.app import app
 from lcgnn.cli.columns import takes_columns
+from lcgnn.cli.config import Config
 
 if TYPE_CHECKING:
     from lcgnn.runs.train import Training
@@ -39,6 +40,7 @@ def train(
     out: options.Out = None,
     predictions: options.Predictions = "csv",
     as_json: options.AsJson = False,
+    _config: Config = None,
 ) -> None:
     """Train a method: on a benchmark beside the paper's results, on your own tables to label every node.
 
@@ -78,7 +80,7 @@ def train(
         watcher=TerminalWatcher(err),
     )
     if as_json:
-        print(json.dumps(training.summary.to_json(), indent=2))
+        print_answer("train", training.summary.to_json())
     else:
         _show(training)
 

@@ -161,6 +161,7 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             label_distributions=at_temperature(fit.label_distribution, temperature),
             answers=np.where(labels == UNLABELLED, fit.label_distribution.argmax(axis=1), labels),
             rows=None if adjacency is None else checksum(features),
+            edges=None if adjacency is None else checksum(graph.adjacency),
             notes=(
                 *notes,
                 *(f"y: {odd}" for odd in odd_names(classes)),
@@ -191,7 +192,7 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         features = self._features(X)
         fitted = self._fitted
-        if (adjacency is None or not fitted.model.method.inductive) and fitted.rows is not None:
+        if adjacency is None and fitted.rows is not None:
             if checksum(features) == fitted.rows:
                 return fitted.label_distributions.copy()
             fitted.model.check_inductive()
@@ -201,6 +202,9 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         unknown = np.full(features.shape[0], UNLABELLED)
         graph, _ = _graph(features, adjacency, unknown, fitted.classes, row_names(X))
+        same = checksum(features) == fitted.rows and fitted.edges in (None, checksum(graph.adjacency))
+        if same and not fitted.model.method.inductive:
+            return fitted.label_distributions.copy()
         return fitted.model.label_distribution(graph, self.device)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, adjacency: Any = None) -> float:

@@ -19,7 +19,7 @@ from lcgnn.features.scaling import Scaling
 from lcgnn.methods import recorded
 from lcgnn.runs.fields import Place
 from lcgnn.runs.model import TrainedModel
-from lcgnn.runs.records.summary import read_assessment
+from lcgnn.runs.records.assessment import read_assessment
 
 FORMAT = "lcgnn classifier 2"
 _PARAMETER = "model."
@@ -40,6 +40,7 @@ class Fitted:
         num_columns: Of X.
         column_names: Of X, if it was a data frame.
         expected: How far to trust the predictions, where that was estimated.
+        edges: A checksum of the edges that joined the rows; None if there were none, and in older files.
     """
 
     model: TrainedModel
@@ -52,6 +53,7 @@ class Fitted:
     num_columns: int
     column_names: tuple[str, ...] | None
     expected: Assessment | None = None
+    edges: str | None = None
 
 
 def save_fitted(path: Path, fitted: Fitted, parameters: Mapping[str, Any]) -> None:
@@ -71,6 +73,7 @@ def save_fitted(path: Path, fitted: Fitted, parameters: Mapping[str, Any]) -> No
         "temperature": model.temperature,
         "expected": fitted.expected and fitted.expected.to_json(),
         "rows": fitted.rows,
+        "edges": fitted.edges,
         "notes": list(fitted.notes),
         "num_columns": fitted.num_columns,
         "column_names": fitted.column_names and list(fitted.column_names),
@@ -120,6 +123,7 @@ def _fitted(tensors: Mapping[str, torch.Tensor], content: Mapping[str, Any]) -> 
         content["num_columns"],
         content["column_names"] and tuple(content["column_names"]),
         None if expected is None else read_assessment(expected, Place("expected")),
+        content.get("edges"),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lcgnn.runs.choice.auto import run_of
 from lcgnn.runs.run import Run
 from lcgnn.runs.spec import RunSpec
 from lcgnn.sources.loaded import Loaded
@@ -22,4 +23,4 @@ class Graphs:
 
     def run(self, spec: RunSpec) -> Run:
         """A run with its graph."""
-        return Run(spec, self.of(spec.source))
+        return run_of(spec, self.of(spec.source))

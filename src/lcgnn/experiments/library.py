@@ -136,5 +136,6 @@ def _row(item: Mapping[str, Any], num_columns: int) -> Row:
         item.get("settings", {}),
         item.get("compare"),
         paper,
+        item.get("features"),
         item.get("strategy"),
     )

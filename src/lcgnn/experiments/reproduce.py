@@ -18,10 +18,10 @@ from lcgnn.experiments.study import missing_runs, records_of, run_missing
 from lcgnn.files import read_json, write_json
 from lcgnn.outputs import OutputKind
 from lcgnn.runs.board import Board
+from lcgnn.runs.planning import check_seeds
 from lcgnn.runs.records import Record
 from lcgnn.runs.run import Run
 from lcgnn.runs.runner import available_cores
-from lcgnn.runs.session import check_seeds
 from lcgnn.sources.benchmarks import benchmark
 from lcgnn.sources.source import Progress
 
@@ -64,7 +64,7 @@ class Reproduction:
         if seeds is not None and seeds < 1:
             raise ConfigError(f"At least one seed is needed, not {seeds}.")
         check_seeds(seeds or 1)
-        expanded = [name for given in names for name in (packaged() if given == "all" else [given])]
+        expanded = [name for given in names for name in (_ready() if given == "all" else [given])]
         found = [load(name) for name in dict.fromkeys(expanded)]
         experiments = tuple(item for item in found if isinstance(item, Experiment))
         statistics = tuple(item for item in found if isinstance(item, Statistics))
@@ -112,6 +112,16 @@ class Reproduction:
         count = min(workers or available_cores(), max(len(runs), 1))
         yield from run_missing(runs, self.store, board, workers=count, device=device, scheduler=scheduler)
         self.store.forget_first_phases()
+
+
+def _ready() -> list[str]:
+    """What "all" means: everything on graphs that are published with a split. Others are named."""
+    return [
+        name
+        for name, item in packaged().items()
+        if isinstance(item, Statistics)
+        or all(benchmark(column.dataset).has_public_split for column in item.columns)
+    ]
 
 
 def _chosen(experiment: Experiment, methods: Sequence[str]) -> Experiment:

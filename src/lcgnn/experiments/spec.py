@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
-from lcgnn.methods import create, entry
+from lcgnn.methods import entry
+from lcgnn.runs.choice.auto import auto_made
+from lcgnn.runs.choice.candidates import AUTO
 from lcgnn.runs.records import configuration_key
 from lcgnn.runs.reported import Reported
 from lcgnn.runs.spec import RunSpec, SplitSpec
 from lcgnn.sources.benchmarks import BENCHMARKS, benchmark
+from lcgnn.sources.benchmarks.rescaled import Preparation, Rescaled
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,7 @@ class Row:
         settings: Of the method, where they differ from its defaults.
         compare: Name of the row that this one is compared with, seed by seed.
         paper: What the paper reports, one a column.
+        features: How they are scaled: "own" or "paper" (see `Rescaled`); None as the benchmark's name says.
         strategy: Which strategy suggests the labels of columns with suggested ones.
     """
 
@@ -66,12 +70,20 @@ class Row:
     settings: Mapping[str, Any]
     compare: str | None
     paper: tuple[Reported | None, ...]
+    features: Preparation | None = None
     strategy: str | None = None
 
     def split_for(self, column: Column, seed: int) -> SplitSpec:
         """The split that a seed is run on in a column."""
         split = column.split_for(seed)
         return dataclasses.replace(split, strategy=self.strategy) if split.kind == "suggested" else split
+
+    def spec(self, column: Column, seed: int) -> RunSpec:
+        """The run of the row in a column, from a seed."""
+        published = benchmark(column.dataset)
+        source = published if self.features is None else Rescaled(published, self.features)
+        made = auto_made(self.settings) if self.method == AUTO else None
+        return RunSpec(source, self.method, seed, self.settings, self.split_for(column, seed), made)
 
     @property
     def reported_as(self) -> str:
@@ -102,19 +114,17 @@ class Experiment:
 
     def runs(self, row: Row, column: Column, seeds: int | None = None) -> list[RunSpec]:
         """The runs behind one cell, from so many seeds or its own number; a deterministic method runs once."""
-        method = create(row.method, column.dataset, **row.settings)
+        method = row.spec(column, 0).create_method()
         once = method.deterministic and not column.draws
         count = 1 if once else seeds or column.seeds or self.seeds
-        return [
-            RunSpec(benchmark(column.dataset), row.method, seed, row.settings, row.split_for(column, seed))
-            for seed in range(count)
-        ]
+        return [row.spec(column, seed) for seed in range(count)]
 
     def configuration_keys(self, row: Row, column: Column) -> list[str]:
         """What tells the records of a cell's runs from others, one key for each draw of the labels."""
-        settings = create(row.method, column.dataset, **row.settings).plain_settings()
+        spec = row.spec(column, 0)
+        settings = spec.create_method().plain_settings()
         return [
-            configuration_key(column.dataset, row.method, settings, row.split_for(column, draw))
+            configuration_key(spec.source.name, row.method, settings, row.split_for(column, draw))
             for draw in range(max(column.draws, 1))
         ]
 

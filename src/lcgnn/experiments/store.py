@@ -17,7 +17,7 @@ from lcgnn.runs.records import Record
 _log = logging.getLogger(__name__)
 
 # What a packed record does not share with the others of its line.
-_OWN = ("run", "seed", "seconds", "stages", "environment")
+_OWN = ("run", "seed", "seconds", "stages", "environment", "choice", "expected")
 
 
 PACK = OutputKind("packed records", (".jsonl",), lambda path: beginning(path).startswith(b'{"shared":'))
@@ -94,7 +94,7 @@ def write_pack(path: Path, records: Iterable[Record]) -> int:
     count = 0
     for record in sorted(records, key=lambda item: (item.dataset, item.method, item.seed, item.run)):
         shared = record.to_json()
-        own = {name: shared.pop(name) for name in _OWN}
+        own = {name: shared.pop(name) for name in _OWN if name in shared}
         key = json.dumps(shared, sort_keys=True)
         groups.setdefault(key, {"shared": shared, "runs": []})["runs"].append(own)
         count += 1

@@ -19,6 +19,7 @@ from lcgnn.experiments.store import Store
 from lcgnn.files import temporary_folder
 from lcgnn.methods import Context
 from lcgnn.runs.board import Board
+from lcgnn.runs.choice.auto import run_of
 from lcgnn.runs.cluster import run_on_cluster
 from lcgnn.runs.records import Record, StageRecord
 from lcgnn.runs.reported import Reported
@@ -140,7 +141,7 @@ def _run_on_cluster(
 def _carry_out_elsewhere(device: str, spec: RunSpec) -> Record:
     folder = temporary_folder("cluster")
     try:
-        return keep_record(Run(spec, spec.source.load()), Store(folder), device=device)
+        return keep_record(run_of(spec, spec.source.load()), Store(folder), device=device)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -21,7 +21,7 @@ from lcgnn.features.numbers import (
     told_notation,
     written_numbers,
 )
-from lcgnn.features.scaling import counting, mean_and_scale
+from lcgnn.features.scaling import Entries, counting, mean_and_scale
 from lcgnn.features.table import TableFile, shown
 from lcgnn.features.terms import Terms
 
@@ -81,7 +81,8 @@ class _Numbers:
         self._block: list[tuple[str, NDArray[np.float64], str]] = []
         self._most = max(1, CELLS // max(1, file.num_rows))
         self._made: list[ColumnEncoding] = []
-        self._entries: list[tuple[int, bool]] = []
+        # Of each how many are not zero, their sum, and whether one is negative.
+        self._entries: list[tuple[int, float, bool]] = []
 
     def add(self, name: str, values: NDArray[np.float64], notation: str) -> None:
         """Take one more column."""
@@ -92,8 +93,9 @@ class _Numbers:
     def encodings(self) -> dict[str, ColumnEncoding]:
         """An encoding of each that says something; those that count something are counts."""
         self._look()
-        entries = np.array([count for count, _ in self._entries], dtype=np.int64)
-        counted = counting(self._file.num_rows, entries, np.array([bad for _, bad in self._entries], dtype=bool))
+        count, total, negative = zip(*self._entries, strict=True) if self._entries else ((), (), ())
+        entries = Entries(np.array(count, np.int64), np.array(total, np.float64), np.array(negative, bool))
+        counted = counting(self._file.num_rows, entries)
         return {
             column.name: column.as_count() if counts else column
             for column, counts in zip(self._made, counted, strict=True)
@@ -128,7 +130,8 @@ class _Numbers:
             # What is missing is no count: such a column is standardised.
             gappy = bool(gaps[position])
             entries = values.size if gappy else int(np.count_nonzero(values))
-            self._entries.append((entries, gappy or bool((values < 0).any())))
+            total = 0.0 if gappy else float(np.abs(values).sum())
+            self._entries.append((entries, total, gappy or bool((values < 0).any())))
         self._block.clear()
 
 

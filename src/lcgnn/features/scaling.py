@@ -1,10 +1,10 @@
 """Bring a matrix of numbers to a scale that a network learns from, so that it can be done again to other rows.
 
 The rule, for the columns of a table and for the matrix of a file alike: columns that count something (together
-mostly zeros, each zero in at least half of the rows) stay sparse, and every row of them gets the Euclidean length
-2; every other column is standardised, and where there are more than four of these they are made smaller, so that a
-row of them has a length of 2 on average. So a row is as long however many columns there are and in whatever
-unit they are: how sure a network becomes of its classes, on which label consistency builds, hangs on that length.
+mostly zeros, and of one unit) stay sparse, and every row of them gets the Euclidean length 2; every other column
+is standardised, and where there are more than four of these they are made smaller, so that a row of them has a
+length of 2 on average. So a row is as long however many columns there are and in whatever unit they are: how sure
+a network becomes of its classes, on which label consistency builds, hangs on that length.
 """
 
 from __future__ import annotations
@@ -29,8 +29,11 @@ KINDS = ("auto", "columns", "rows", "norm", "none")
 _MIXED = ("mixed norm", "mixed")
 # Features beyond this share of non-zeros are kept dense.
 DENSE_SHARE = 0.3
-# A column with fewer zeros measures something, even among counts.
-_DENSE_COLUMN = 0.5
+# Columns count something if at most this share of their entries is not zero, all together.
+_COUNTING_SHARE = 0.4
+# A column with fewer zeros than this measures something, even among counts, if its entries are so many times
+# larger or smaller than theirs: an age beside marks, where a frequent word is a word like others.
+_FREQUENT, _OTHER_UNIT = 0.5, 10.0
 # Of a row of counts, and of one of standardised columns on average, of which four have it as they are.
 LENGTH = 2.0
 # Cells that are worked on at a time.
@@ -71,7 +74,7 @@ class Scaling:
         if kind not in ("auto", "columns"):
             return cls(kind, mean, scale, counted)
         if kind == "auto":
-            counted = counting(features.shape[0], *_numbers_of_entries(features))
+            counted = counting(features.shape[0], _entries_of(features))
             scale[counted] = 1 / LENGTH
         others = np.flatnonzero(~counted)
         if others.size:
@@ -118,10 +121,8 @@ class Scaling:
         if self.kind == "columns":
             return np.asarray((_dense(features) - self.mean) / self.scale, dtype=np.float32)
         if self.kind in ("rows", "norm"):
-            if isinstance(features, csr_array) or _share_of_entries(features) <= DENSE_SHARE:
-                return divided_rows(csr_array(features), by_norm=self.kind == "norm", length=self._length)
-            lengths = _norms(csr_array(features)) if self.kind == "norm" else _sums(features)
-            return np.asarray(features * (self._length * _inverse(lengths)[:, None]), dtype=np.float32)
+            rows = csr_array(features)
+            return sparse_or_dense(divided_rows(rows, by_norm=self.kind == "norm", length=self._length))
         return self._mixed(features) if self.kind in _MIXED else features
 
     @property
@@ -140,17 +141,42 @@ class Scaling:
         return sparse_or_dense(csr_array(joined[:, np.argsort(np.concatenate([counts, others]))]))
 
 
-def counting(num_rows: int, entries: NDArray[np.int64], negative: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """(F,) which columns count something, by how many of their entries are not zero, and if any is negative.
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """What is not zero in every column.
+
+    Args:
+        count: (F,) how many entries.
+        total: (F,) the sum of their absolute values.
+        negative: (F,) whether one is negative.
+    """
+
+    count: NDArray[np.int64]
+    total: NDArray[np.float64]
+    negative: NDArray[np.bool_]
+
+
+def counting(num_rows: int, entries: Entries) -> NDArray[np.bool_]:
+    """(F,) which columns count something, by what is not zero in them.
 
     Columns that are mostly zeros all together count, whatever their signs, as words do that a hash gives signs.
-    Beside columns that are not, only those without a negative entry can count.
+    Beside columns that are not, only those without a negative entry can count. Those that are seldom zero count
+    with the others if they have the same unit.
     """
-    for able in (entries > 0, ~negative & (entries > 0)):  # A column of zeros says nothing of the others.
-        share = entries[able].sum() / max(1, num_rows * int(able.sum()))
-        if able.any() and share <= DENSE_SHARE:
-            return np.asarray((able | (entries == 0)) & (entries <= _DENSE_COLUMN * num_rows))
-    return np.zeros(entries.size, dtype=bool)
+    count = entries.count
+    for able in (count > 0, ~entries.negative & (count > 0)):  # A column of zeros says nothing of the others.
+        share = count[able].sum() / max(1, num_rows * int(able.sum()))
+        if able.any() and share <= _COUNTING_SHARE:
+            rare = able & (count <= _FREQUENT * num_rows)
+            return np.asarray(rare | (able & _of_one_unit(entries, rare)) | (count == 0))
+    return np.zeros(count.size, dtype=bool)
+
+
+def _of_one_unit(entries: Entries, among: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(F,) whether the entries of a column are as large as is usual among these columns, but for a factor."""
+    mean = np.divide(entries.total, entries.count, out=np.zeros(among.size), where=entries.count > 0)
+    usual = float(np.median(mean[among]))
+    return np.asarray((mean <= _OTHER_UNIT * usual) & (mean >= usual / _OTHER_UNIT))
 
 
 def shrinkage(num_columns: int) -> float:
@@ -208,13 +234,16 @@ def _statistics(
     return np.concatenate(means), np.concatenate(scales), varied
 
 
-def _numbers_of_entries(features: Features) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """(F,) how many entries of every column are not zero, and whether one is negative."""
+def _entries_of(features: Features) -> Entries:
     if not isinstance(features, csr_array):
-        return np.count_nonzero(features, axis=0), np.asarray((features < 0).any(axis=0))
+        total = np.abs(features).sum(axis=0, dtype=np.float64)
+        return Entries(np.count_nonzero(features, axis=0), total, np.asarray((features < 0).any(axis=0)))
     width = features.shape[1]
-    entries = np.bincount(features.indices[features.data != 0], minlength=width)
-    return entries, np.bincount(features.indices[features.data < 0], minlength=width) > 0
+    return Entries(
+        np.bincount(features.indices[features.data != 0], minlength=width),
+        np.asarray(np.bincount(features.indices, np.abs(features.data), minlength=width), dtype=np.float64),
+        np.bincount(features.indices[features.data < 0], minlength=width) > 0,
+    )
 
 
 def _sums(features: Features) -> NDArray[np.float64]:
@@ -234,11 +263,6 @@ def _norms(features: csr_array) -> NDArray[np.float64]:
 
 def _inverse(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.divide(1.0, sums, out=np.zeros_like(sums), where=sums != 0)
-
-
-def _share_of_entries(features: Features) -> float:
-    values = features.data if isinstance(features, csr_array) else features
-    return float(np.count_nonzero(values) / max(1, features.shape[0] * features.shape[1]))
 
 
 def _dense(features: Any) -> NDArray[np.float64]:

@@ -114,9 +114,12 @@ class Serving:
     @property
     def words(self) -> tuple[str, ...]:
         """What somebody has to know who wants to open it, a line each."""
-        kept = int(self.loop.labels.nodes.size)
+        loop = self.loop
+        in_tables = (
+            f"; {loop.opened.graph.labelled.size:,} in the tables" if loop.opened.graph.labelled.size else ""
+        )
         return (
-            f"Labels go to {self.loop.opened.ledger} ({kept:,} there).",
+            f"Labels go to {loop.opened.ledger} ({loop.ledger.given.num_labels:,} there{in_tables}).",
             f"Open {self.link}",
             "The link works once. Ctrl-C ends the page; labels are kept.",
         )
@@ -124,7 +127,9 @@ class Serving:
     @property
     def last_words(self) -> str:
         """What is kept when it has ended."""
-        kept = int(self.loop.labels.nodes.size)
+        kept = self.loop.ledger.given.num_labels
+        if not kept:
+            return "No label was given. Give the command again to go on."
         return f"{kept:,} labels are in {self.loop.opened.ledger}. Give the command again to go on."
 
     def open_browser(self) -> None:

@@ -107,6 +107,11 @@ class Method(ABC):
         """Where the rows may live of a graph that the method is fitted to."""
         return frozenset({"whole"})
 
+    @property
+    def passes_a_step(self) -> int:
+        """How many passes through a network a training step holds at once."""
+        return 1
+
     @abstractmethod
     def fit(self, graph: Graph, split: Split, seed: int = 0, context: Context | None = None) -> Fit:
         """Learn from the labels in ``split.train`` and choose by ``split.validation``; never read others."""

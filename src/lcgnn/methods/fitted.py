@@ -50,12 +50,16 @@ class FittedNetwork:
 
     def answer(self, logits: Tensor) -> Tensor:
         """(N, C) the label distribution that is made of logits, with its gradient."""
-        if self.aggregates:
-            return aggregate(torch.softmax(logits, dim=1), self.class_agreement)
         if self.method.aggregation == "adjacency":
             nobody = nodes_on(self.graph, np.empty(0, dtype=np.int64))
             return self.method.phases(self.graph, nobody)[-1][1].distribution(logits)
-        return torch.softmax(logits, dim=1)
+        return self.answer_by_rows(logits)
+
+    def answer_by_rows(self, logits: Tensor) -> Tensor:
+        """The same (n, C) of any rows of logits, each by itself: what is averaged over the edges is not."""
+        distribution = torch.softmax(logits, dim=1)
+        agreement = self.class_agreement.to(logits.device)
+        return aggregate(distribution, agreement) if self.aggregates else distribution
 
 
 def fitted_networks(

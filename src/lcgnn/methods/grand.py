@@ -6,9 +6,10 @@ labels and brought to agree on all nodes, labelled or not. Width, steps, samples
 patience are those of the authors' scripts (THUDM/GRAND); see ``defaults.toml``.
 
 What departs from the original: features are projected before they are propagated, so that dropout on the input
-acts on the features themselves and not on their averages; there is no batch normalisation, which the original
-has on PubMed alone, and which would need those averages. As there, the epoch of the lowest validation loss is
-kept, and training ends when neither it nor the accuracy has improved for so many epochs.
+acts on the features themselves and not on their averages, and there is no batch normalisation, which the
+original has on PubMed alone; ``normalized`` brings both back, without the averages
+(``networks/averaged_norm.py``). As there, the epoch of the lowest validation loss is kept, and training ends
+when neither it nor the accuracy has improved for so many epochs.
 
 ``confidence`` is not the original's: with few labels the first predictions are hardly better than chance, and
 bringing them to agree makes that worse. Following GRAND+ (Feng et al. 2022), nodes count once their mean
@@ -57,6 +58,16 @@ class GRANDMethod(TwoPhase):
     drop_node: float = setting(0.5, "Probability that a node's features are dropped.", at_least=0, below=1)
     dropout: float = setting(0.5, "Dropout rate on the hidden layer.", at_least=0, below=1)
     input_dropout: float = setting(0.5, "Dropout rate on the features.", at_least=0, below=1)
+    normalized: bool = setting(
+        False,
+        "Whether averaged features and hidden layer are batch-normalised, as in the original on PubMed; dropout "
+        "on the features then acts on their averages. Trains on the whole graph only.",
+        added="0.3",
+    )
+
+    @property
+    def passes_a_step(self) -> int:
+        return self.samples
 
     def network(self, num_features: int, num_classes: int, generator: torch.Generator) -> GRAND:
         return GRAND(
@@ -71,5 +82,6 @@ class GRANDMethod(TwoPhase):
             drop_node=self.drop_node,
             dropout=self.dropout,
             input_dropout=self.input_dropout,
+            normalized=self.normalized,
             generator=generator,
         )

@@ -113,7 +113,8 @@ class TwoPhase(Method):
     def fit_tensors(self, graph: Placement, train: Tensor, validation: Tensor, seed: int, context: Context) -> Fit:
         """Fit to a graph, or to the part of one that this process holds; the stages have the same nodes."""
         check_placement(self, graph.kind)
-        check_size(self, "this graph", 0, graph.num_features, graph.num_classes)
+        at_once = graph.num_nodes if graph.holds_all else 0
+        check_size(self, "this graph", at_once, graph.num_features, graph.num_classes)
 
         def fit_one(seed: int, context: Context) -> Fit:
             return self._fit_one(graph, train, validation, seed, context)
@@ -123,6 +124,7 @@ class TwoPhase(Method):
     def _fit_one(self, graph: Placement, train: Tensor, validation: Tensor, seed: int, context: Context) -> Fit:
         generator = torch.Generator().manual_seed(seed)
         network = self.network(graph.num_features, graph.num_classes, generator).to(graph.device)
+        network.prepare(graph, seed)
         guard = worse_than_base if self.guard and self.aggregation == "consistency" else None
         fit = fit_in_phases(network, graph, validation, seed, context, self.phases(graph, train), guard)
         class_agreement = self._agreement(network, graph, fit).cpu()

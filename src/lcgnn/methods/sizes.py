@@ -18,7 +18,8 @@ _WIDTHS = ("hidden", "dimension")
 def check_size(method: Method, name: str, num_nodes: int, num_features: int, num_classes: int) -> None:
     """Refuse a method whose network does not fit into memory, both figures told.
 
-    What is counted are the weights and one row of the widest layer for each node: less than will be needed.
+    What is counted are the weights and one row of the widest layer for each node, of every pass of a step: less
+    than will be needed.
 
     Args:
         method: It and its settings.
@@ -32,8 +33,10 @@ def check_size(method: Method, name: str, num_nodes: int, num_features: int, num
     if weights is None:
         widths = [getattr(method, field.name) for field in dataclasses.fields(method) if field.name in _WIDTHS]
         weights = max(widths, default=0) * columns
-    needed = weights * _BYTES_OF_A_WEIGHT + num_nodes * (weights // columns) * 4
-    check_memory(f"A network of {weights:,} weights on {name}", needed)
+    passes = method.passes_a_step
+    needed = weights * _BYTES_OF_A_WEIGHT + passes * num_nodes * (weights // columns) * 4
+    times = f", {passes} times a step," if passes > 1 else ""
+    check_memory(f"A network of {weights:,} weights on {name}{times}", needed)
 
 
 def _num_weights(method: Method, num_features: int, num_classes: int) -> int | None:

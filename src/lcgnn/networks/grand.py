@@ -8,10 +8,11 @@ import torch
 from torch import Tensor, nn
 
 from lcgnn.compute.kernels.activation import activate
-from lcgnn.compute.kernels.dropout import NO_DROPOUT, derive_key
+from lcgnn.compute.kernels.dropout import NO_DROPOUT, Dropout, derive_key
 from lcgnn.compute.kernels.samples import disagreement
 from lcgnn.compute.placement.base import Kind, Placement
 from lcgnn.compute.sparse import dropped_product
+from lcgnn.networks.averaged_norm import AveragedNorm
 from lcgnn.networks.network import Network, TrainingOutput, glorot
 from lcgnn.networks.propagation import powers_mean
 
@@ -26,7 +27,8 @@ class GRAND(Network):
 
     :math:`\bar Z'` being their mean, sharpened by a temperature. In prediction the features count 1 - p instead.
     The features are projected before they are propagated: an epoch propagates ``hidden`` columns S times, and
-    never the features.
+    never the features. With ``normalized``, averaged features and hidden layer are batch-normalised; see
+    ``AveragedNorm`` for how that is done without the averages.
 
     Args:
         num_features: F.
@@ -39,7 +41,8 @@ class GRAND(Network):
         confidence: The extra loss counts nodes whose mean prediction gives a class at least so many times 1 / C.
         drop_node: p.
         dropout: Rate on the hidden layer.
-        input_dropout: Rate on the features.
+        input_dropout: Rate on the features; with ``normalized`` on their averages.
+        normalized: Whether averaged features and hidden layer are batch-normalised, as in the original on PubMed.
         generator: Draws the initial weights.
     """
 
@@ -59,6 +62,7 @@ class GRAND(Network):
         drop_node: float,
         dropout: float,
         input_dropout: float,
+        normalized: bool = False,
         generator: torch.Generator,
     ) -> None:
         super().__init__()
@@ -74,27 +78,61 @@ class GRAND(Network):
         self.bias_0 = nn.Parameter(torch.zeros(hidden))
         self.weight_1 = glorot(hidden, num_classes, generator=generator)
         self.bias_1 = nn.Parameter(torch.zeros(num_classes))
+        self.averages = AveragedNorm(num_features) if normalized else None
+        self.hidden_norm = nn.BatchNorm1d(hidden) if normalized else None
+
+    @property
+    def placements(self) -> frozenset[Kind]:
+        # Batch normalisation asks for the mean over all nodes inside of a pass.
+        return self.runs_on if self.averages is None else frozenset({"whole"})
+
+    def prepare(self, graph: Placement, seed: int) -> None:
+        if self.averages is not None:
+            self.averages.measure(graph, self.drop_node, self.steps, derive_key(seed, "averages"))
 
     def embed(self, graph: Placement) -> Tensor | None:
         """The projected features, where no dropout on them comes before."""
+        if self.averages is not None:
+            return dropped_product(graph.features, self.averages.folded(self.weight_0), NO_DROPOUT)
         return None if self.input_dropout else dropped_product(graph.features, self.weight_0, NO_DROPOUT)
 
     def readout(self, graph: Placement, embedding: Tensor | None, key: int | None) -> Tensor:
         """Logits (N, C); with a key those of one sample."""
+        propagated = powers_mean(graph.adjacency, self._projected(graph, embedding, key), self.steps)
+        dropout = graph.dropout(self.dropout, key, "hidden")
+        if self.averages is not None:
+            hidden = self._normalized(graph, self.averages, propagated, dropout, key)
+        else:
+            hidden = activate(propagated, self.bias_0, "relu", dropout)
+        return hidden @ self.weight_1 + self.bias_1
+
+    def _projected(self, graph: Placement, embedding: Tensor | None, key: int | None) -> Tensor:
+        """(N, D) the projected features of the nodes that are not dropped."""
         if key is None:
             if embedding is None:
                 embedding = dropped_product(graph.features, self.weight_0, NO_DROPOUT)
-            projected = embedding * (1 - self.drop_node)
-        else:
-            kept = graph.dropout(self.drop_node, key, "nodes").mask_like(graph.zeros(1))[:, 0] > 0
-            if embedding is None:
-                dropout = graph.dropout(self.input_dropout, key, "input")
-                projected = dropped_product(graph.features, self.weight_0, dropout, kept)
-            else:
-                projected = embedding * kept[:, None]
-        propagated = powers_mean(graph.adjacency, projected, self.steps)
-        hidden = activate(propagated, self.bias_0, "relu", graph.dropout(self.dropout, key, "hidden"))
-        return hidden @ self.weight_1 + self.bias_1
+            return embedding * (1 - self.drop_node)
+        kept = graph.dropout(self.drop_node, key, "nodes").mask_like(graph.zeros(1))[:, 0] > 0
+        if embedding is not None:
+            return embedding * kept[:, None]
+        dropout = graph.dropout(self.input_dropout, key, "input")
+        return dropped_product(graph.features, self.weight_0, dropout, kept)
+
+    def _normalized(
+        self, graph: Placement, averages: AveragedNorm, propagated: Tensor, dropout: Dropout, key: int | None
+    ) -> Tensor:
+        """(N, D) the hidden layer, normalised before and after its activation."""
+        assert self.hidden_norm is not None
+        if key is not None and self.input_dropout:
+            propagated = propagated + averages.noise(graph, self.weight_0, self.input_dropout, key)
+        hidden = activate(propagated, self.bias_0 + averages.bias(self.weight_0))
+        self.hidden_norm.train(key is not None)
+        normal: Tensor = self.hidden_norm(hidden)
+        if not dropout.rate:
+            return normal
+        # The mask by itself: normalised values may be negative, which an activation would not leave.
+        mask = activate(torch.ones_like(normal), torch.zeros_like(self.bias_0), "relu", dropout)
+        return normal * mask
 
     def train_pass(self, graph: Placement, embedding: Tensor | None, key: int) -> TrainingOutput:
         samples = [self.readout(graph, embedding, derive_key(key, sample)) for sample in range(self.samples)]

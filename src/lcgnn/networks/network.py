@@ -57,6 +57,9 @@ class Network(nn.Module, ABC):
         """The same with the network's settings taken into account."""
         return self.runs_on
 
+    def prepare(self, graph: Placement, seed: int) -> None:
+        """Measure what the network has to know of the graph that it will be trained on; mostly nothing."""
+
     def embed(self, graph: Placement) -> Tensor | None:  # noqa: ARG002
         """The part of the forward pass without any dropout; None if there is none worth sharing."""
         return None

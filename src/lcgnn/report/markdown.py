@@ -78,7 +78,11 @@ def results_markdown(report: Report) -> str:
     """The summary and every table of the page, those of the experiments as `reproduce` writes them."""
     parts = ["# Results", "", _WRITTEN_BY, ""]
     parts += [escaped(" ".join(report.summary())), "", *_table(report.overview())]
-    parts += [line for section in (*report.claims(), *report.statistics) for line in _section(section)]
+    parts += [
+        line
+        for section in (*report.claims(), *report.any_graph(), *report.statistics)
+        for line in _section(section)
+    ]
     for study in report.studies:
         parts += ["", experiment_markdown(study.experiment, study.cells)]
     parts += [line for section in report.details() for line in _section(section)]

@@ -13,6 +13,7 @@ from lcgnn.experiments.library import load_experiment, packaged_experiments, pac
 from lcgnn.experiments.spec import Experiment
 from lcgnn.experiments.store import Store
 from lcgnn.experiments.study import gather, records_of, stages_of
+from lcgnn.report.any_graph import any_graph_sections
 from lcgnn.report.claims import claims, claims_table
 from lcgnn.report.diagnostics import diagnostic_sections
 from lcgnn.report.experiment import experiment_section
@@ -122,7 +123,13 @@ class Report:
         ]
         trainings = [] if self.trainings is None else [self.trainings]
         details = self.details() if self.studies else []
-        return [*self.claims(), *self.statistics, *experiments, *trainings, *details]
+        return [*self.claims(), *self.any_graph(), *self.statistics, *experiments, *trainings, *details]
+
+    def any_graph(self) -> list[Section]:
+        """Where label consistency helps beyond the paper's graphs; nothing if that was not studied."""
+        return any_graph_sections(
+            {study.experiment.name: (study.experiment, study.records, study.cells) for study in self.studies}
+        )
 
     def claims(self) -> list[Section]:
         """What the paper claims and whether it holds; nothing if no claim is about these experiments."""
@@ -162,7 +169,8 @@ class Report:
         if not self.studies:
             return ["There are trainings, and no records of experiments: lcgnn reproduce makes some."]
         methods = {record.method for record in self.records}
-        graphs = {record.dataset for record in self.records}
+        # A graph with features that are scaled otherwise is no other graph.
+        graphs = {record.dataset.partition(":")[0] for record in self.records}
         filled = sum(len(study.cells) for study in self.studies)
         cells = sum(study.num_cells for study in self.studies)
         sentences = [

@@ -12,9 +12,9 @@ from lcgnn.errors import DataError
 from lcgnn.runs.choice.candidates import AUTO, BUDGET, candidates_named, seconds_of
 from lcgnn.runs.choice.words import choice_in_words
 from lcgnn.runs.cross_validation import why_not_divided
+from lcgnn.runs.planning import plan
 from lcgnn.runs.records import ChoiceRecord
 from lcgnn.runs.run import Manner
-from lcgnn.runs.session import plan
 from lcgnn.runs.spec import SplitKind, SplitSpec
 from lcgnn.runs.watching import Watcher
 from lcgnn.sources.choice import source_of

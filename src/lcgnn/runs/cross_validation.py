@@ -19,6 +19,7 @@ from lcgnn.files import read_json, write_json
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Context, Fit
 from lcgnn.runs.board import Board
+from lcgnn.runs.failures import Failure, in_time
 from lcgnn.runs.records import FoldRecord
 from lcgnn.runs.records.fold import EarlierStage, Probabilities
 from lcgnn.runs.run import ProgressCallback, Run
@@ -70,9 +71,10 @@ class CrossValidation:
     device: str
     workers: int
 
-    def job(self, number: int) -> FoldJob:
-        """One of the folds, to be carried out."""
-        return FoldJob(self.folder, self.device, FoldRun(self.run.spec, self.run.loaded, number, self.count))
+    def job(self, number: int, limit: float | None = None) -> FoldJob:
+        """One of the folds, to be carried out, within so many seconds if that is said."""
+        run = FoldRun(self.run.spec, self.run.loaded, number, self.count)
+        return FoldJob(self.folder, self.device, run, limit)
 
     def results(self, board: Board) -> Iterator[tuple[int, FoldRecord]]:
         """Carry out the folds and yield (position, result) as they finish; what is done already comes at once."""
@@ -86,11 +88,19 @@ class CrossValidation:
 
 @dataclass(frozen=True, eq=False)
 class FoldJob:
-    """A fold with the folder that its result is kept in, and what to compute on."""
+    """A fold to be carried out.
+
+    Args:
+        folder: That its result is kept in.
+        device: What to compute on.
+        run: The fold.
+        limit: Seconds that it may take; None for as many as it takes.
+    """
 
     folder: Path
     device: str
     run: FoldRun
+    limit: float | None = None
 
     @property
     def path(self) -> Path:
@@ -114,9 +124,17 @@ class FoldJob:
 
 def carry_out_folds(jobs: Sequence[FoldJob], board: Board, workers: int) -> Iterator[tuple[int, FoldRecord]]:
     """Yield (position, result) of folds as they finish; what is done already comes at once."""
-    # No process is started for what is done.
-    workers = min(workers, sum(job.finished() is None for job in jobs))
-    yield from run_jobs(_carry_out, jobs, board, workers=workers)
+    yield from run_jobs(_carry_out, jobs, board, workers=_needed(jobs, workers))
+
+
+def try_folds(jobs: Sequence[FoldJob], board: Board, workers: int) -> Iterator[tuple[int, FoldRecord | Failure]]:
+    """The same, with a reason for each that nothing came of."""
+    yield from run_jobs(_try, jobs, board, workers=_needed(jobs, workers))
+
+
+def _needed(jobs: Sequence[FoldJob], workers: int) -> int:
+    """No process is started for what is done."""
+    return min(workers, sum(job.finished() is None for job in jobs))
 
 
 def held_out_by(results: Sequence[FoldRecord], labels: NDArray[np.int64], stage: int = -1) -> HeldOut:
@@ -241,8 +259,15 @@ def _carry_out(job: FoldJob, progress: ProgressCallback) -> FoldRecord:
         return finished
     run = job.run
     checkpoint = run.checkpoint(job.path.with_suffix(".safetensors"))
-    fit = run.fit(Context(job.device, checkpoint, progress=progress))
+    fit = run.fit(Context(job.device, checkpoint, progress=in_time(progress, job.limit)))
     result = fold_record(run.identity, run.number, run.split.test, fit)
     write_json(job.path, result.to_json())
     checkpoint.delete()
     return result
+
+
+def _try(job: FoldJob, progress: ProgressCallback) -> FoldRecord | Failure:
+    failures: list[Failure] = []
+    with Failure.caught(failures):
+        return _carry_out(job, progress)
+    return failures[0]

@@ -16,7 +16,7 @@ from lcgnn.assessment.calibration import at_temperature
 from lcgnn.assessment.doubt import Doubt, doubtful_labels, estimated_wrong
 from lcgnn.assessment.doubtful_edges import EdgeDoubt, doubtful_edges
 from lcgnn.errors import DataError
-from lcgnn.graph import Graph, Split
+from lcgnn.graph import UNLABELLED, Graph, Split
 from lcgnn.methods import Context, Method
 from lcgnn.outputs import OutputKind, beginning
 from lcgnn.runs.choice.candidates import BUDGET, seconds_of
@@ -32,7 +32,7 @@ from lcgnn.sources.choice import source_of
 from lcgnn.sources.tables.columns import Columns
 
 # Labels of a class on average from which on the list is of use: see benchmarks/results/doubt.md.
-OF_USE_FROM = 10
+OF_USE_FROM = 5
 
 _COLUMNS = ("kind", "id", "other", "given", "instead", "probability", "reason")
 
@@ -211,10 +211,13 @@ def _doubts(held_out: HeldOutLabels, folder: Path, edges: int, device: str) -> D
     graph, given = run.graph, run.split.train
     probabilities = at_temperature(held_out.distribution, held_out.temperature)
     answers = _answers(held_out, folder, device) if edges else None
+    # Labels for validation and test are not to be read.
+    known = np.full(graph.num_nodes, UNLABELLED)
+    known[given] = graph.labels[given]
     return Doubts(
         graph=graph,
         method=run.spec.method,
-        labels=doubtful_labels(graph.labels, held_out.nodes, probabilities, graph=graph),
+        labels=doubtful_labels(known, held_out.nodes, probabilities, graph=graph, answers=answers),
         edges=() if answers is None else doubtful_edges(graph, answers, edges),
         held_out=held_out.nodes.size,
         given=given.size,

@@ -21,11 +21,12 @@ _MOST_EPOCHS = 100
 def measured_stage(stage: Stage, graph: Graph, split: Split, *, with_curve: bool) -> StageRecord:
     """What a stage of a fit achieved on every part of the split, and on the test nodes in detail."""
     distribution, test = stage.label_distribution, split.test
-    error: float | None = None
+    error = confidence = None
     confused: tuple[tuple[int, ...], ...] | None = None
     fifths: tuple[Fifth, ...] | None = None
     if test.size:
         error = round(calibration_error(distribution, graph.labels, test), 5)
+        confidence = round(min(float(distribution[test].max(axis=1).mean()), 1.0), 5)
         fifths = tuple(accuracy_by_consistency(distribution, graph, test))
         if graph.num_classes <= _MOST_CLASSES:
             confused = tuple(tuple(row) for row in confusion(distribution, graph.labels, test).tolist())
@@ -41,6 +42,7 @@ def measured_stage(stage: Stage, graph: Graph, split: Split, *, with_curve: bool
         fifths=fifths,
         curve=_curve(stage.history) if with_curve and len(stage.history) else None,
         note=stage.note or None,
+        confidence=confidence,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -150,10 +151,19 @@ def find_models(run: Path) -> list[Path]:
     if of_seeds:
         return [of_seeds[seed] for seed in sorted(of_seeds, key=lambda seed: (len(seed), seed))]
     if not run.exists():
-        raise OutputError(f"{run} does not exist. Give the folder that 'lcgnn train' wrote, or a model file.")
+        raise OutputError(
+            f"{run} does not exist.{_near(run)} Give the folder that 'lcgnn train' wrote, or a model file."
+        )
     if (run / "config.json").is_file():
         raise OutputError(f"{run} has no model: the training did not end. Give its command again to continue.")
     raise OutputError(f"{run} holds no model. Give the folder that 'lcgnn train' wrote, or a model file.")
+
+
+def _near(run: Path) -> str:
+    """Runs that are called almost like one that is not there, in a sentence; nothing if there are none."""
+    beside = {path.parent.name: path.parent for path in run.parent.glob("*/config.json")}
+    near = difflib.get_close_matches(run.name, beside, n=2)
+    return f" Did you mean {' or '.join(str(beside[name]) for name in near)}?" if near else ""
 
 
 def trained_on(model: TrainedModel) -> Source:

@@ -26,8 +26,9 @@ from lcgnn.sources.loaded import Loaded
 from lcgnn.training.checkpoint import CheckpointFile
 from lcgnn.training.loop import Progress
 
-# The model of a run and its curves, in the run's folder.
+# The model of a run, its record and its curves, in the run's folder.
 MODEL_FILE = "model.safetensors"
+RESULT_FILE = "result.json"
 METRICS_FILE = "metrics.csv"
 
 ProgressCallback: TypeAlias = Callable[[Progress], None]
@@ -161,7 +162,7 @@ def execute(
     the rest; what is missing or altered is made again, by the model if that is enough.
     """
     manner = manner or Manner()
-    finished = finished_record(folder / "result.json", run.identity)
+    finished = finished_record(folder / RESULT_FILE, run.identity)
     if finished and (finished.temperature or 1.0) == manner.temperature:
         whole = _made_whole(finished, run, folder, manner)
         if whole is not None:
@@ -183,7 +184,7 @@ def _recorded(record: Record, folder: Path, names: Iterable[str]) -> Record:
     """Write the record with the checksums of these files, and return it."""
     artifacts = {name: checksum for name in names if (checksum := sha256_of(folder / name)) is not None}
     record = dataclasses.replace(record, artifacts=artifacts)
-    write_json(folder / "result.json", record.to_json())
+    write_json(folder / RESULT_FILE, record.to_json())
     return record
 
 

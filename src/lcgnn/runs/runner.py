@@ -78,8 +78,10 @@ def _over_workers(
     carry_out: CarryOut[Job, Result], jobs: Mapping[int, Job], board: Board, workers: int
 ) -> Iterator[tuple[int, Result]]:
     parallel = Parallel(n_jobs=workers, backend="loky", return_as="generator_unordered", batch_size=1)
+    here = Path.cwd()
     tasks = (
-        delayed(_carry_out_in_worker)(carry_out, position, job, board.path) for position, job in list(jobs.items())
+        delayed(_carry_out_in_worker)(carry_out, position, job, board.path, here)
+        for position, job in list(jobs.items())
     )
     finished = False
     try:
@@ -97,12 +99,14 @@ def _over_workers(
 
 
 def _carry_out_in_worker(
-    carry_out: CarryOut[Job, Result], position: int, job: Job, board: Path
+    carry_out: CarryOut[Job, Result], position: int, job: Job, board: Path, folder: Path
 ) -> tuple[int, Result]:
     # Ctrl-C reaches the whole process group; the parent decides what becomes of the workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent()
     torch.set_num_threads(1)
+    # Workers are used again, and whoever uses them may have gone to another folder since they began.
+    os.chdir(folder)
     return _carry_out(carry_out, position, job, Board(board))
 
 

@@ -18,11 +18,11 @@ from lcgnn.files import read_json
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Context
 from lcgnn.outputs import OutputKind, beginning
-from lcgnn.runs.predict import TABLE_NAMES, load_models, mean_distribution
+from lcgnn.runs.predict import TABLE_NAMES, predict
 from lcgnn.runs.simulation import consulted
 from lcgnn.sources.choice import source_of
 from lcgnn.sources.loaded import Loaded
-from lcgnn.sources.source import Progress, silent
+from lcgnn.sources.source import Progress, Source, silent
 from lcgnn.sources.tables.columns import Columns
 from lcgnn.training.loop import Progress as Epoch
 
@@ -151,7 +151,11 @@ def suggest(
     told = _told(loaded, labels, benchmark=source.benchmark is not None)
     _check_some_are_left(loaded.graph, told.nodes, count)
     notes = list(loaded.notes)
-    distribution = _asked(loaded.graph, told, strategy, run, model, seed, device, working or silent, notes)
+    distribution: NDArray[np.float32] | None = None
+    if run is not None:
+        distribution = _by_run(run, source, loaded.graph, device)
+    elif model:
+        distribution = _by_training(loaded.graph, told.train, strategy, seed, device, working or silent, notes)
     items = Suggester(loaded.graph, strategy).suggest(
         told.nodes,
         count,
@@ -207,26 +211,27 @@ def _check_some_are_left(graph: Graph, labelled: NDArray[np.int64], count: int) 
         )
 
 
-def _asked(
+def _by_run(run: Path | str, source: Source, graph: Graph, device: str) -> NDArray[np.float32]:
+    """(N, C) what the models of a run say of the nodes."""
+    answers = predict(run, source, device=device).distribution
+    if answers.shape[0] != graph.num_nodes:
+        raise DataError(f"{graph.name} has changed while it was read. Ask again.")
+    return answers
+
+
+def _by_training(
     graph: Graph,
-    told: _Told,
+    train: NDArray[np.int64],
     named: str,
-    run: Path | str | None,
-    model: bool,
     seed: int,
     device: str,
     working: Progress,
     notes: list[str],
 ) -> NDArray[np.float32] | None:
-    """(N, C) what a model says of the nodes; None where no model is asked, with a note if that is a pity."""
-    if run is not None:
-        return _by_run(graph, run, device)
-    if not strategy(named).asks_model or not model:
+    """(N, C) what a model trained on the labels says; None where none is asked, with a note if it could help."""
+    if not strategy(named).asks_model or np.unique(graph.labels[train]).size < 2:
         return None
-    if np.unique(graph.labels[told.train]).size < 2:
-        return None
-    size = graph.num_nodes + graph.adjacency.nnz
-    if size > _LARGEST_TRAINED:
+    if graph.num_nodes + graph.adjacency.nnz > _LARGEST_TRAINED:
         notes.append(
             f"{graph.name} is too large to train a model just for this: the graph and the features decide. To ask "
             "a model, train one and name its folder with --run."
@@ -237,11 +242,5 @@ def _asked(
         working(f"training, {epoch.phase}", epoch.epoch, epoch.epochs)
 
     nothing = np.empty(0, dtype=np.int64)
-    split = Split(told.train, nothing, nothing, "all given labels")
+    split = Split(train, nothing, nothing, "all given labels")
     return consulted().fit(graph, split, seed, Context(device, progress=tell)).label_distribution
-
-
-def _by_run(graph: Graph, run: Path | str, device: str) -> NDArray[np.float32]:
-    models = load_models(Path(run))
-    models[0].check_inductive()
-    return mean_distribution(models, graph, device)

@@ -21,11 +21,12 @@ from lcgnn.runs.board import temporary_board
 from lcgnn.runs.choice.candidates import BUDGET, seconds_of
 from lcgnn.runs.choice.planning import method_for
 from lcgnn.runs.model import TrainedModel
+from lcgnn.runs.planning import plan
 from lcgnn.runs.predict import Prediction, load_models, predict
 from lcgnn.runs.records import Record, Summary
 from lcgnn.runs.run import Manner
 from lcgnn.runs.seeds import write_together
-from lcgnn.runs.session import Session, plan
+from lcgnn.runs.session import Session
 from lcgnn.runs.spec import SplitKind, SplitSpec
 from lcgnn.runs.summary import summarize, words
 from lcgnn.runs.watching import Watcher
@@ -188,6 +189,7 @@ def _carry_out(session: Session, watcher: Watcher, crew: Crew | None) -> Trainin
     choice = None if session.contest is None else session.contest.carry_out(watcher)
     if session.contest is not None and choice is not None:
         session = session.settled(session.contest.settled(choice))
+    session.clear()
     temperature = 1.0 if choice is None else choice.assessment.calibration.temperature
     labels = [f"seed {run.spec.seed}" for run in session.runs]
     records: list[Record] = []

@@ -1,6 +1,7 @@
 """Methods tried on a small folder of tables: what is kept, what is taken, what is said."""
 
 import csv
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import lcgnn
 from lcgnn.errors import ConfigError, DataError
 from lcgnn.methods import create
 from lcgnn.methods.base import OWN_GRAPH
-from lcgnn.runs.choice import candidates
+from lcgnn.runs.choice import candidates, verdict
 from lcgnn.runs.compare import compare
 from lcgnn.runs.records import FoldRecord, Summary
 from lcgnn.runs.train import Training, train
@@ -108,6 +109,59 @@ def test_comparing_first_leaves_nothing_to_be_compared(training: Training, graph
     assert found.words[0] == training.words[0]
 
 
+def test_a_candidate_that_diverges_or_is_too_large_is_named_and_the_others_are_compared(
+    graph: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from lcgnn.errors import TrainingError
+    from lcgnn.methods.mlp import MLPMethod
+    from lcgnn.runs import planning
+
+    def diverge(*_: Any) -> Any:
+        raise TrainingError("The loss is not finite.")
+
+    def check_size(method: Any, *_: Any) -> None:
+        if type(method).__name__ == "LabelPropagation":
+            raise DataError("It needs 9 TB.")
+
+    monkeypatch.setattr(MLPMethod, "fit", diverge)
+    monkeypatch.setattr(planning, "check_size", check_size)
+    found = compare(
+        graph, "mlp,lp,gcn,spreading", settings={"base_epochs": 3}, folds=2, workers=1, out=tmp_path / "run"
+    )
+    assert {item.name for item in found.record.tried} == {"gcn", "spreading"}
+    assert {item.name: item.reason for item in found.record.failed} == {
+        "mlp": "The loss is not finite.",
+        "lp": "It needs 9 TB.",
+    }
+    assert "Left out: lp. It needs 9 TB." in found.words
+    with pytest.raises(TrainingError, match="not finite"):
+        train(graph, "mlp", folds=2, workers=1, out=tmp_path / "alone")
+
+
+def test_another_choice_in_the_same_folder_leaves_no_seed_of_the_method_before(
+    graph: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings: dict[str, Any] = {"seeds": 2, "settings": SHORT, "folds": 2, "workers": 1, "out": tmp_path / "run"}
+    decide = verdict.decide
+
+    def take_last(*given: Any, **named: Any) -> Any:
+        choice = decide(*given, **named)
+        record = dataclasses.replace(choice.record, taken="mlp")
+        return dataclasses.replace(choice, name="mlp", method=given[1]["mlp"], record=record)
+
+    monkeypatch.setattr("lcgnn.runs.choice.contest.decide", take_last)
+    assert {model.name for model in train(graph, **settings).models()} == {"mlp"}
+    assert (tmp_path / "run" / "predictions.csv").exists()
+    monkeypatch.undo()
+    without = {**settings, "seeds": 1, "folds": None, "estimate": False}
+    again = train(graph, **without)
+    assert [model.name for model in again.models()] == [candidates.PRIOR[0]]
+    assert not (tmp_path / "run" / "predictions.csv").exists()
+    before = (again.folder / "seed-0" / "model.safetensors").stat().st_mtime_ns
+    assert len(train(graph, **{**without, "seeds": 2}).models()) == 2
+    assert (again.folder / "seed-0" / "model.safetensors").stat().st_mtime_ns == before
+
+
 def test_methods_are_compared_by_name_and_on_a_benchmark(graph: Path, tmp_path: Path) -> None:
     found = compare(graph, "mlp,lp", settings={"base_epochs": 5}, folds=2, workers=1, out=tmp_path / "a")
     assert {item.name for item in found.record.tried} == {"mlp", "lp"}
@@ -197,7 +251,13 @@ def test_without_features_nothing_is_tried_that_reads_only_features(tmp_path: Pa
     assert "mlp" not in {item.name for item in found.record.tried}
 
 
-def test_the_classifier_chooses_as_well() -> None:
+def test_the_classifier_chooses_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    from lcgnn.runs.choice import contest
+
+    def refuse_grand(method: Any, *_: Any) -> None:
+        if type(method).__name__ == "GRANDMethod":
+            raise DataError("It needs 9 TB.")
+
     generator = np.random.default_rng(0)
     truth = np.arange(40) % 2
     X = generator.normal(size=(40, 3)) + truth[:, None]
@@ -209,6 +269,9 @@ def test_the_classifier_chooses_as_well() -> None:
     assert any(note.startswith("Taken: ") for note in model.notes_)
     assert model.predict(X).shape == (40,)
     assert model.score(X, truth, adjacency=adjacency | adjacency.T) > 0.4
+    monkeypatch.setattr(contest, "check_size", refuse_grand)
+    model = lcgnn.LCGNNClassifier("auto", estimate=2, **settings).fit(X, y, adjacency=adjacency | adjacency.T)
+    assert "Left out: lc-grand. It needs 9 TB." in model.notes_
     alone = lcgnn.LCGNNClassifier("auto", **settings).fit(X, np.where(np.arange(40) < 2, truth, -1))
     assert alone.expected_ is None
     with pytest.raises(ConfigError, match="it can be auto, "):

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lcgnn.errors import ConfigError
+from lcgnn.errors import ConfigError, TrainingError
 from lcgnn.methods import create
 from lcgnn.runs.choice.candidates import (
     CANDIDATES,
-    COSTLY,
+    CHEAP,
     PRIOR,
     candidates_named,
     duration,
@@ -20,6 +20,7 @@ from lcgnn.runs.choice.candidates import (
 from lcgnn.runs.choice.race import Race
 from lcgnn.runs.choice.verdict import Choice, base_of, decide
 from lcgnn.runs.choice.words import advice_in_words, choice_in_words, verdict
+from lcgnn.runs.failures import Failure
 from lcgnn.runs.fields import Place
 from lcgnn.runs.records import FoldRecord
 from lcgnn.runs.records.choice import read_choice
@@ -68,7 +69,8 @@ def decided(race: Race, by_stage: bool = True) -> Choice:
 def test_the_candidates_are_in_the_prior_and_registered() -> None:
     bases = [base for name in CANDIDATES if (base := base_of(name, create(name))) is not None]
     assert {*CANDIDATES, *(name for name, _ in bases)} == set(PRIOR)
-    assert set(CANDIDATES) > COSTLY
+    assert set(CANDIDATES) & CHEAP
+    assert set(CANDIDATES) - CHEAP
     assert in_prior_order(["zz", "mlp", "aa", PRIOR[0]]) == [PRIOR[0], "zz", "aa", "mlp"]
     assert in_prior_order(["gcn", "lc-gcn-no-rl"]) == ["lc-gcn-no-rl", "gcn"]
 
@@ -76,7 +78,7 @@ def test_the_candidates_are_in_the_prior_and_registered() -> None:
 def test_candidates_that_are_alike_are_all_tried_on_all_folds_the_cheap_ones_first() -> None:
     race = race_of()
     seen = finished(race, EQUAL)
-    assert seen[0] == set(CANDIDATES) - COSTLY
+    assert seen[0] == set(CANDIDATES) & CHEAP
     assert [len(turn) for turn in seen[1:3]] == [1, 1]
     assert all(len(race.results(name)) == FOLDS for name in CANDIDATES)
 
@@ -120,6 +122,55 @@ def test_the_favoured_one_is_never_left_out() -> None:
     assert set(race.running) == {PRIOR[0]}
     assert race.folds == 2
     assert decided(race).name in {PRIOR[0], "appnp"}
+
+
+def test_one_that_fails_is_left_out_and_the_others_go_on() -> None:
+    race = race_of()
+    for turns in race.turns():
+        for name, fold in turns:
+            fails = name == PRIOR[0] and fold == 4
+            race.add(name, Failure("The loss is not finite.") if fails else made_up(fold, 4, 4))
+    record = decided(race).record
+    assert {item.name for item in record.tried} == set(PRIOR) - {PRIOR[0], PRIOR[0].removeprefix("lc-")}
+    assert record.folds == FOLDS
+    assert f"Left out: {PRIOR[0]}. The loss is not finite." in choice_in_words(record)
+    assert f"{PRIOR[0]} is left out: The loss is not finite." in race.told
+    assert read_choice(record.to_json(), Place("choice")) == record
+
+
+def test_if_all_fail_the_first_reason_is_raised() -> None:
+    race = race_of()
+    for turns in race.turns():
+        for name, _ in turns:
+            race.add(name, Failure(f"{name} does not work."))
+    with pytest.raises(TrainingError, match=r"No method could be trained .* mlp: mlp does not work\."):
+        decided(race)
+
+
+def test_a_costly_one_has_only_the_time_that_is_left_for_its_first_fold() -> None:
+    race = race_of(budget=100.0)
+    limits: dict[str, float | None] = {}
+    for turns in race.turns():
+        for name, fold in turns:
+            limits.setdefault(name, race.limit(name))
+            slow = name == "lc-grand"
+            race.add(name, Failure("too long", out_of_time=True) if slow else made_up(fold, 4, 4, 2.0))
+    assert {name for name, limit in limits.items() if limit is not None} == set(CANDIDATES) - CHEAP - {PRIOR[0]}
+    assert limits["lc-grand"] == pytest.approx((100 - 4 * 2) / 5)
+    assert race.left_out == ["lc-grand"]
+    assert race.in_vain == limits["lc-grand"]
+    assert race_of().limit("lc-grand") is None
+
+
+def test_folds_that_take_longer_than_the_first_are_fewer() -> None:
+    race = race_of(budget=60.0)
+    for turns in race.turns():
+        for name, fold in turns:
+            race.add(name, made_up(fold, 4, 4, 0.5 if fold == 0 else 3.0))
+    assert 2 <= race.folds < FOLDS
+    assert race.seconds() <= 60
+    assert any("folds have to do" in sentence for sentence in race.told)
+    assert decided(race).record.folds == race.folds
 
 
 def test_more_workers_do_more_in_the_same_time() -> None:

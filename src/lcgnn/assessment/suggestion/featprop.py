@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lcgnn.assessment.suggestion.base import Nodes, Question, Strategy, register
 from lcgnn.assessment.suggestion.clusters import far_apart, nearest
@@ -11,6 +12,8 @@ from lcgnn.assessment.suggestion.landscape import Landscape
 # Of a larger cluster so many members, evenly taken, vote for its medoid.
 _VOTERS = 1000
 _ROUNDS = 20
+# Times that medoids are looked for, as often as ours looks for clusters.
+_ATTEMPTS = 5
 
 
 @register("featprop", "Medoids of the propagated features (FeatProp).")
@@ -19,29 +22,42 @@ class FeatProp(Strategy):
 
     After Wu, Xu, Singh, Yang and Dubrawski 2019, "Active learning for graph neural networks via node feature
     propagation": as many medoids as labels, chosen at once. Here medoids and members take turns (Park and Jun
-    2009) from places far apart; nodes that are labelled already are medoids that stay.
+    2009) from places far apart, the best of five attempts; nodes that are labelled already are medoids that stay.
     """
 
     def choose(self, landscape: Landscape, question: Question) -> Nodes:
-        places = landscape.propagated
-        generator = np.random.default_rng(question.seed)
-        own = places[question.candidates]
-        beside = nearest(own, places[question.labelled])[1]
-        medoids = far_apart(own, question.count, generator, beside=beside)
-        for _ in range(_ROUNDS):
-            member, distance = nearest(own, own[medoids])
-            member[distance > beside] = -1
-            found = np.array([_medoid(own, member, number, old) for number, old in enumerate(medoids.tolist())])
-            if np.array_equal(found, medoids):
-                break
-            medoids = found
-        return question.candidates[medoids]
+        places = landscape.propagated[question.candidates]
+        beside = nearest(places, landscape.propagated[question.labelled])[1]
+        attempts = []
+        for attempt in range(_ATTEMPTS):
+            question.progress("looking for medoids", attempt, _ATTEMPTS)
+            generator = np.random.default_rng((question.seed, attempt))
+            medoids = _medoids(places, question.count, beside, generator)
+            reached = np.minimum(nearest(places, places[medoids])[1], beside)
+            attempts.append((float(np.sqrt(reached).sum()), attempt, medoids))
+        question.progress("looking for medoids", _ATTEMPTS, _ATTEMPTS)
+        return question.candidates[min(attempts)[2]]
 
     def reason(self, landscape: Landscape, question: Question, node: int) -> str:  # noqa: ARG002
         return "In the middle of nodes with features like its own"
 
 
-def _medoid(places: np.ndarray, member: np.ndarray, number: int, old: int) -> int:
+def _medoids(
+    places: NDArray[np.float32], count: int, beside: NDArray[np.float32], generator: np.random.Generator
+) -> NDArray[np.int64]:
+    """(count,) places in the middle of their clusters, each the nearest of all to the others of its own."""
+    medoids = far_apart(places, count, generator, beside=beside)
+    for _ in range(_ROUNDS):
+        member, distance = nearest(places, places[medoids])
+        member[distance > beside] = -1
+        found = np.array([_medoid(places, member, number, old) for number, old in enumerate(medoids.tolist())])
+        if np.array_equal(found, medoids):
+            break
+        medoids = found
+    return medoids
+
+
+def _medoid(places: NDArray[np.float32], member: NDArray[np.int64], number: int, old: int) -> int:
     """The member of a cluster with the least distance to the others in all; the old one where there is none."""
     inside = np.flatnonzero(member == number)
     if not inside.size:

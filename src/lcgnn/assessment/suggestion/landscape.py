@@ -18,6 +18,8 @@ STEPS = 2
 # and Tropp 2011).
 _DIRECTIONS, _OVERSAMPLED = 16, 16
 _SEED = 0
+# Powers of two whose squares, summed up, are far from the ends of single precision.
+_SQUARED = 40
 # Numbers of propagated features that are held in full.
 _MOST_NUMBERS = 2**27
 # Nodes that all others are compared with.
@@ -61,9 +63,14 @@ class Landscape:
 
     @cached_property
     def features(self) -> Features:
-        """(N, F) the graph's, or some made from the edges where it has none."""
+        """(N, F) the graph's, or some made from the edges where it has none; in a unit that can be squared."""
         features = self.graph.features
-        return structural_features(self.graph.adjacency) if features is None else features
+        if features is None:
+            return structural_features(self.graph.adjacency)
+        largest = float(max(features.max(), -features.min())) if features.shape[1] else 0.0
+        exponent = int(np.frexp(largest)[1])
+        # A power of two changes no digit.
+        return features if abs(exponent) <= _SQUARED else features * np.float32(2.0**-exponent)
 
     @cached_property
     def propagated(self) -> NDArray[np.float32]:

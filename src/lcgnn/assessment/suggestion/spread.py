@@ -9,8 +9,9 @@ from lcgnn.assessment.suggestion.base import SURE, Nodes, Question, Strategy, re
 from lcgnn.assessment.suggestion.clusters import Clusters, k_means
 from lcgnn.assessment.suggestion.landscape import Landscape
 
-# Times that clusters are looked for; the tightest count.
-_ATTEMPTS = 5
+# Times that clusters are looked for, the tightest of which count; fewer where they are many, so that somebody who
+# labels one by one does not wait.
+_ATTEMPTS, _CLUSTERS_IN_ALL = 5, 400
 # Of a larger graph so many nodes, or so many for each cluster, say where the clusters are.
 _SAMPLE, _SAMPLE_OF_CLUSTER = 50_000, 20
 # Up to so many labels each has room for a cluster of its own; more of them are centres as they are.
@@ -62,12 +63,13 @@ def _clusters(landscape: Landscape, question: Question, count: int, beside: NDAr
     if size < rows.size:
         rows = np.sort(np.random.default_rng(question.seed).choice(rows, size, replace=False))
     places, beside = landscape.places[rows], beside[rows]
+    number = max(1, min(_ATTEMPTS, _CLUSTERS_IN_ALL // count))
     attempts = []
-    for attempt in range(_ATTEMPTS):
-        question.progress("looking for clusters", attempt, _ATTEMPTS)
+    for attempt in range(number):
+        question.progress("looking for clusters", attempt, number)
         generator = np.random.default_rng((question.seed, attempt))
         attempts.append(k_means(places, count, generator, beside=beside))
-    question.progress("looking for clusters", _ATTEMPTS, _ATTEMPTS)
+    question.progress("looking for clusters", number, number)
     return min(attempts, key=lambda clusters: clusters.scatter)
 
 

@@ -63,6 +63,9 @@ class Suggester:
         )
         if not question.candidates.size:
             return ()
+        progress("placing the nodes", 0, 1)
+        _ = self.landscape.places
+        progress("placing the nodes", 1, 1)
         chosen = self.strategy.choose(self.landscape, question)
         stands_for = self._stands_for(question, chosen)
         return tuple(

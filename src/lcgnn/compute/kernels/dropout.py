@@ -49,10 +49,12 @@ class Dropout:
 
     def mask_like(self, matrix: Tensor) -> Tensor:
         """The mask for an (N, D) matrix: element k of the whole matrix's row i has the number i D + k."""
+        return self.mask(self.numbers_like(matrix)).to(matrix.dtype)
+
+    def numbers_like(self, matrix: Tensor) -> Tensor:
+        """The number of every element of an (N, D) matrix in the whole one."""
         numbers = torch.arange(matrix.numel(), device=matrix.device).view(matrix.shape)
-        if self.rows is not None:
-            numbers = self.rows[:, None] * matrix.shape[1] + numbers[0]
-        return self.mask(numbers).to(matrix.dtype)
+        return numbers if self.rows is None else self.rows[:, None] * matrix.shape[1] + numbers[0]
 
     def arguments(self) -> tuple[NDArray[Any], np.float32]:
         """Key and threshold as one array, and the scale: what the compiled kernels take."""

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from lcgnn.errors import DataError
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Context, Method
 from lcgnn.methods.lc import TwoPhase
+from lcgnn.methods.sizes import check_size
 from lcgnn.runs.board import temporary_board
 from lcgnn.runs.choice.race import Race, Turn
 from lcgnn.runs.choice.verdict import Choice, decide
-from lcgnn.runs.cross_validation import CrossValidation, carry_out_folds, division, fold_record
+from lcgnn.runs.cross_validation import CrossValidation, carry_out_folds, division, fold_record, try_folds
+from lcgnn.runs.failures import Failure, in_time
 from lcgnn.runs.records import FoldRecord
 from lcgnn.runs.run import Run
 from lcgnn.runs.watching import Watcher
@@ -26,26 +29,27 @@ class Contest:
     Args:
         entries: The cross-validation of each candidate; all have the same folds.
         budget: Seconds that it may take by the clock; None for as long as it takes.
+        unfit: Candidates that cannot be tried, and why.
     """
 
     entries: tuple[CrossValidation, ...]
     budget: float | None = None
+    unfit: Mapping[str, str] = field(default_factory=dict)
 
     def carry_out(self, watcher: Watcher) -> Choice:
         """Train what has to be trained, and choose; what is done already is not repeated."""
         first = self.entries[0]
         entries = {entry.run.spec.method: entry for entry in self.entries}
         race = Race(tuple(entries), first.run.graph.labels, first.used, self.budget, first.workers)
-        records: list[FoldRecord] = []
+        race.failed.update(self.unfit)
         told = 0
         started = time.perf_counter()
         for turns in race.turns():
             if any(entries[name].job(fold).finished() is None for name, fold in turns):
                 told = _tell(watcher, race, told)
-            for (name, _), record in zip(turns, self._trained(turns, entries, watcher), strict=True):
-                race.add(name, record)
-                records.append(record)
-        watcher.trained_folds(records, time.perf_counter() - started)
+            for (name, _), result in zip(turns, self._trained(turns, race, entries, watcher), strict=True):
+                race.add(name, result)
+        watcher.trained_folds(race.trained, time.perf_counter() - started)
         methods = {name: entry.run.method for name, entry in entries.items()}
         return decide(
             race,
@@ -56,16 +60,17 @@ class Contest:
         )
 
     def _trained(
-        self, turns: list[Turn], entries: Mapping[str, CrossValidation], watcher: Watcher
-    ) -> list[FoldRecord]:
-        """What came of the turns, in their order."""
+        self, turns: list[Turn], race: Race, entries: Mapping[str, CrossValidation], watcher: Watcher
+    ) -> list[FoldRecord | Failure]:
+        """What came of the turns, in their order; of a single candidate, what goes wrong is raised."""
         alone = len(entries) == 1
         labels = [f"fold {fold + 1}" if alone else f"{name}, fold {fold + 1}" for name, fold in turns]
-        jobs = [entries[name].job(fold) for name, fold in turns]
-        found: dict[int, FoldRecord] = {}
+        jobs = [entries[name].job(fold, race.limit(name)) for name, fold in turns]
+        found: dict[int, FoldRecord | Failure] = {}
+        carry_out = carry_out_folds if alone else try_folds
         with temporary_board(len(jobs)) as board, watcher.working(board, labels, "folds"):
-            for position, record in carry_out_folds(jobs, board, self.entries[0].workers):
-                found[position] = record
+            for position, result in carry_out(jobs, board, self.entries[0].workers):
+                found[position] = result
         return [found[position] for position in range(len(jobs))]
 
     def settled(self, choice: Choice) -> Run:
@@ -117,12 +122,46 @@ def contest_in_memory(
         return None
     parts = folds(graph, split, count)
     race = Race(tuple(methods), graph.labels, used, budget)
+    if len(methods) > 1:
+        race.failed.update(too_large(methods, graph))
     for turns in race.turns():
         for name, fold in turns:
-            fit = methods[name].fit(graph, parts[fold], seed, Context(device))
-            race.add(name, fold_record("", fold, parts[fold].test, fit))
+            race.add(name, _fitted(methods, name, graph, parts[fold], seed, fold, race.limit(name), device))
     by_stage = decides_by_stage(methods, split)
     return decide(race, methods, given=split.train.size, of_folds=count, by_stage=by_stage)
+
+
+def too_large(methods: Mapping[str, Method], graph: Graph) -> dict[str, str]:
+    """Why, for each that does not fit into memory; DataError if none fits."""
+    found: dict[str, str] = {}
+    for name, method in methods.items():
+        try:
+            check_size(method, graph.name, graph.num_nodes, graph.num_features, graph.num_classes)
+        except DataError as error:
+            found[name] = str(error)
+    if len(found) == len(methods):
+        raise DataError(next(iter(found.values())))
+    return found
+
+
+def _fitted(
+    methods: Mapping[str, Method],
+    name: str,
+    graph: Graph,
+    part: Split,
+    seed: int,
+    fold: int,
+    limit: float | None,
+    device: str,
+) -> FoldRecord | Failure:
+    """A fold in memory; of several methods, one that fails has a reason."""
+    context = Context(device, progress=in_time(None, limit))
+    if len(methods) == 1:
+        return fold_record("", fold, part.test, methods[name].fit(graph, part, seed, context))
+    failures: list[Failure] = []
+    with Failure.caught(failures):
+        return fold_record("", fold, part.test, methods[name].fit(graph, part, seed, context))
+    return failures[0]
 
 
 def _tell(watcher: Watcher, race: Race, told: int) -> int:

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcgnn.assessment.choice import Right, is_clearly_behind
-from lcgnn.runs.choice.candidates import COSTLY, duration, in_prior_order
+from lcgnn.runs.choice.candidates import CHEAP, duration, in_prior_order
 from lcgnn.runs.cross_validation import held_out_by
+from lcgnn.runs.failures import Failure
 from lcgnn.runs.records import FoldRecord
 
 # After so many folds, candidates that are clearly behind drop out.
@@ -37,6 +38,12 @@ class Race:
         folds: That each is to be trained on.
         budget: Seconds that it may take by the clock; None for as long as it takes.
         workers: Folds that are trained at a time.
+        records: What came of the turns, by candidate and fold.
+        behind: Those that dropped out, and after how many folds.
+        left_out: Those that there is no time for.
+        failed: Those that cannot be tried, and why.
+        told: What there is to say, a sentence each.
+        in_vain: Seconds of folds that were stopped.
     """
 
     names: Sequence[str]
@@ -47,11 +54,20 @@ class Race:
     records: dict[str, dict[int, FoldRecord]] = field(default_factory=dict)
     behind: dict[str, int] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
     told: list[str] = field(default_factory=list)
+    in_vain: float = 0.0
 
-    def add(self, name: str, record: FoldRecord) -> None:
+    def add(self, name: str, result: FoldRecord | Failure) -> None:
         """What came of a turn."""
-        self.records.setdefault(name, {})[record.fold] = record
+        if isinstance(result, FoldRecord):
+            self.records.setdefault(name, {})[result.fold] = result
+        elif name in self.running and result.out_of_time:
+            self.in_vain += self.limit(name) or 0.0
+            self.left_out.append(name)
+        elif name in self.running:
+            self.failed[name] = result.reason
+            self.told.append(f"{name} is left out: {result.reason}")
 
     def turns(self) -> Iterator[list[Turn]]:
         """What to train at a time; all of it is to be added before the next."""
@@ -61,21 +77,39 @@ class Race:
         yield from self._first_folds()
         self._keep_within_budget()
         done = 1
-        while done < self.folds:
-            end = min((look for look in _LOOKS if look > done), default=self.folds)
-            yield [(name, fold) for fold in range(done, min(end, self.folds)) for name in self.running]
-            done = min(end, self.folds)
-            if done < self.folds:
+        while done < self.folds and self.running:
+            looks = [look for look in _LOOKS if look > done]
+            # One fold at a time where time matters, to see what it took.
+            end = min([*looks, self.folds]) if self.budget is None else done + 1
+            yield [(name, fold) for fold in range(done, end) for name in self.running]
+            done = end
+            if done in _LOOKS and done < self.folds:
                 self._drop_those_behind(done)
+            self._stop_in_time(done)
+
+    def limit(self, name: str) -> float | None:
+        """Seconds that the first fold of a candidate may take; None for as many as it takes.
+
+        Beyond these there would be no time for the fewest folds that are worth it.
+        """
+        if self.budget is None or name in CHEAP or name == self._favourite or self.records.get(name):
+            return None
+        return max(self._left(), 0.0) * self.workers / self._fewest
 
     @property
     def running(self) -> list[str]:
         """The candidates that are still tried."""
-        return [name for name in self.names if name not in self.behind and name not in self.left_out]
+        out = {*self.behind, *self.left_out, *self.failed}
+        return [name for name in self.names if name not in out]
 
     def results(self, name: str) -> list[FoldRecord]:
         """Of a candidate, in the order of the folds."""
         return [record for _, record in sorted(self.records.get(name, {}).items()) if record.fold < self.folds]
+
+    @property
+    def trained(self) -> list[FoldRecord]:
+        """All that came of the turns."""
+        return [record for records in self.records.values() for record in records.values()]
 
     def seconds(self, names: Collection[str] | None = None) -> float:
         """Of all training so far, on one worker."""
@@ -88,13 +122,12 @@ class Race:
 
     def _first_folds(self) -> Iterator[list[Turn]]:
         """One fold of each, the costly ones one by one while there is time for all of their folds."""
-        yield [(name, 0) for name in self.names if name not in COSTLY]
-        for name in self.names:
-            if name not in COSTLY:
-                continue
+        yield [(name, 0) for name in self.running if name in CHEAP]
+        for name in [name for name in self.running if name not in CHEAP]:
             # It will take longer than the longest so far.
-            longest = max((self._first_seconds(other) for other in self.records), default=0.0)
-            needed = (sum(map(self._first_seconds, self.records)) + longest) * self.folds * _FEWEST_FOLDS
+            tried = [other for other in self.running if self.records.get(other)]
+            longest = max(map(self._first_seconds, tried), default=0.0)
+            needed = (sum(map(self._first_seconds, tried)) + longest) * self.folds * _FEWEST_FOLDS
             if name != self._favourite and self.budget is not None and needed / self.workers > self.budget:
                 self.left_out.append(name)
             else:
@@ -104,8 +137,7 @@ class Race:
         """Say how long the rest takes; if that is too long, hold out fewer folds, then leave out costly ones."""
         if self.budget is None:
             return
-        left = self.budget - self.seconds() / self.workers
-        asked, fewest = self.folds, min(max(math.ceil(self.folds * _FEWEST_FOLDS), 2), self.folds)
+        left, asked, fewest = self._left(), self.folds, self._fewest
         while self.folds > fewest and self._to_come() > left:
             self.folds -= 1
         while self._to_come() > left and len(self.running) > 1:
@@ -119,6 +151,25 @@ class Race:
             f"(--budget {duration(self.budget).replace(' min', 'm').replace(' ', '')})."
         )
 
+    def _stop_in_time(self, done: int) -> None:
+        """Hold out no further fold if the next one would not end in time, by what the last one took."""
+        if self.budget is None or not 2 <= done < self.folds:
+            return
+        next_one = sum(self.records[name][done - 1].seconds for name in self.running) / self.workers
+        if next_one > self._left():
+            self.told.append(f"{done} folds have to do: they took longer than the first.")
+            self.folds = done
+
+    def _left(self) -> float:
+        """Seconds of the budget, by the clock."""
+        assert self.budget is not None
+        return self.budget - (self.seconds() + self.in_vain) / self.workers
+
+    @property
+    def _fewest(self) -> int:
+        """Folds that are worth it, where there is no time for all."""
+        return min(max(math.ceil(self.folds * _FEWEST_FOLDS), 2), self.folds)
+
     def _to_come(self) -> float:
         """Seconds by the clock, if every fold takes as long as the first."""
         return sum(map(self._first_seconds, self.running)) * (self.folds - 1) / self.workers
@@ -128,11 +179,13 @@ class Race:
 
     @property
     def _favourite(self) -> str:
-        return in_prior_order(self.names)[0]
+        return in_prior_order([name for name in self.names if name not in self.failed] or self.names)[0]
 
     def _drop_those_behind(self, done: int) -> None:
         """Those of which every stage is clearly behind the best stage of all."""
         stages = {name: self._right_by_stage(name) for name in self.running}
+        if not stages:
+            return
         best = max((right for of_one in stages.values() for right in of_one), key=lambda right: int(right.sum()))
         for name, of_one in stages.items():
             if all(is_clearly_behind(right, best) for right in of_one):

@@ -10,12 +10,14 @@ import numpy as np
 from lcgnn.assessment.calibration import HeldOut
 from lcgnn.assessment.choice import Difference, Right, assessment_of_chosen, chosen
 from lcgnn.assessment.trust import Assessment, Expected
+from lcgnn.errors import TrainingError
 from lcgnn.methods import Method, entry, is_registered
 from lcgnn.methods.lc import TwoPhase
 from lcgnn.runs.choice.candidates import in_prior_order
 from lcgnn.runs.choice.race import Race
 from lcgnn.runs.cross_validation import held_out_by
 from lcgnn.runs.records import ChoiceRecord, FoldRecord, Tried
+from lcgnn.runs.records.choice import Failed
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +71,9 @@ def decide(race: Race, methods: Mapping[str, Method], *, given: int, of_folds: i
         by_stage: Whether a candidate's base is an answer of its own.
     """
     answers = _answers(race, methods, by_stage=by_stage)
+    if not answers:
+        name, reason = next(iter(race.failed.items()))
+        raise TrainingError(f"No method could be trained on the folds of the labels. {name}: {reason}")
     finalists = [answer for answer in answers if answer.folds == race.folds]
     right = np.stack([answer.right for answer in finalists], axis=1)
     taken = finalists[int(chosen(right.sum(axis=0)))]
@@ -82,6 +87,7 @@ def decide(race: Race, methods: Mapping[str, Method], *, given: int, of_folds: i
             folds=race.folds,
             of_folds=of_folds,
             left_out=tuple(race.left_out),
+            failed=tuple(Failed(name, reason) for name, reason in race.failed.items()),
             budget=race.budget,
             guard=len(methods) == 1,
         ),
@@ -94,7 +100,7 @@ def _answers(race: Race, methods: Mapping[str, Method], *, by_stage: bool) -> li
     for name, method in methods.items():
         results = race.results(name)
         # A fold or two of a method that there was no time for say nothing.
-        if name in race.left_out or not results:
+        if name in race.left_out or name in race.failed or not results:
             continue
         found[name] = _answer(race, name, method, results, -1)
         base = base_of(name, method) if by_stage else None

@@ -21,6 +21,7 @@ def choice_in_words(choice: ChoiceRecord) -> list[str]:
     if choice.left_out:
         budget = "" if choice.budget is None else f" of {duration(choice.budget)}"
         sentences.append(f"Not tried for want of time{budget} (a longer --budget): {', '.join(choice.left_out)}.")
+    sentences.extend(f"Left out: {item.name}. {item.reason}" for item in choice.failed)
     return [sentence for sentence in sentences if sentence]
 
 

@@ -124,7 +124,7 @@ class Explainer:
     def _soft_neighbours(self, node: int, missing: list[str]) -> SoftNeighbours | None:
         """The mean of what label consistency weighs in every network."""
         if not self.networks:
-            missing.append(f"There are no soft neighbours: {self.called} has no network with label consistency.")
+            missing.append(f"There are no soft neighbours: label consistency cannot be around {self.called}.")
             return None
         if not any(fitted.aggregates for fitted in self.networks):
             missing.append(
@@ -144,8 +144,8 @@ class Explainer:
         """Given labels by their influence, the strongest first."""
         found = self._influence(node, label)
         if found is None:
-            without = "has no network to follow it through" if not self.networks else "would take too long here"
-            missing.append(f"The influence of single labels is not told: {self.called} {without}.")
+            why = "on a graph of this size" if self.networks else f"for {self.called}"
+            missing.append(f"The influence of single labels cannot be told {why}.")
             return ()
         if not found.complete:
             missing.append(f"Of {self.split.train.size:,} labels the {found.nodes.size} nearest are weighed.")
@@ -195,12 +195,9 @@ class Explainer:
             if self.method is not None and self.method.inductive and self.graph.num_features:
                 found = trials.features(self.networks)
                 effects, changes = tuple(effect for effect, _ in found), changes + trials.of_features(found)
-        if self.retrain and self.method is not None:
-            seed = int(self.models[0].about.get("seed", 0))
+        if self.retrain and self.models:
             answer = self.distribution[node]
-            changes += changed_labels(
-                self.method, self.graph, self.split, seed, node, answer, labelled, self.device
-            )
+            changes += changed_labels(self.models[0], self.graph, self.split, node, answer, labelled, self.device)
         return effects, tuple(sorted(changes, key=lambda item: not item.flips))
 
     def _trials(self, node: int, missing: list[str]) -> Trials | None:

@@ -7,12 +7,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from lcgnn.assessment.calibration import at_temperature
 from lcgnn.assessment.changes import trials_on
 from lcgnn.assessment.explanation import Change, LabelInfluence
 from lcgnn.assessment.influence import Influence, nearest_labels
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Context, Method
 from lcgnn.runs.explaining.trials import change_of
+from lcgnn.runs.model import TrainedModel
 
 # Log-odds beyond this say no more.
 _ALMOST = 1e-6
@@ -36,10 +38,9 @@ def influence_by_fits(method: Method, graph: Graph, split: Split, node: int, lab
 
 
 def changed_labels(
-    method: Method,
+    model: TrainedModel,
     graph: Graph,
     split: Split,
-    seed: int,
     node: int,
     before: NDArray[np.float32],
     labels: tuple[LabelInfluence, ...],
@@ -50,10 +51,9 @@ def changed_labels(
     The method is really fitted again for each of the two, from the same seed.
 
     Args:
-        method: What was fitted.
+        model: What was fitted, from what seed and at what temperature.
         graph: The graph.
         split: With the labels that were trained on.
-        seed: Of the fit.
         node: Whose answer.
         before: (C,) that answer.
         labels: The given labels by their influence.
@@ -65,9 +65,13 @@ def changed_labels(
     first, second = np.argsort(-before, kind="stable")[:2].tolist() if before.size > 1 else (0, 0)
     given = graph.labels.copy()
     given[strongest.node] = second
-    context = Context(device)
-    without = method.fit(graph, _without(split, strongest.node), seed, context).label_distribution[node]
-    other = method.fit(replace(graph, labels=given), split, seed, context).label_distribution[node]
+
+    def answer(graph: Graph, split: Split) -> NDArray[np.float32]:
+        fit = model.method.fit(graph, split, int(model.about.get("seed", 0)), Context(device))
+        return np.asarray(at_temperature(fit.label_distribution[[node]], model.temperature)[0])
+
+    without = answer(graph, _without(split, strongest.node))
+    other = answer(replace(graph, labels=given), split)
     name, of = graph.class_names[second], strongest.id
     nodes = (strongest.node,)
     return (

@@ -42,6 +42,14 @@ class Tried:
 
 
 @dataclass(frozen=True)
+class Failed:
+    """A method that could not be tried to the end, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class ChoiceRecord:
     """What was tried and what was taken.
 
@@ -53,6 +61,7 @@ class ChoiceRecord:
         left_out: Methods that there was no time for.
         budget: Seconds that there were; None where time did not matter.
         guard: Whether this was only about a method with or without its second phase.
+        failed: Methods that do not fit into memory, or that could not be trained.
     """
 
     tried: tuple[Tried, ...]
@@ -62,6 +71,7 @@ class ChoiceRecord:
     left_out: tuple[str, ...] = ()
     budget: float | None = None
     guard: bool = False
+    failed: tuple[Failed, ...] = ()
 
     @property
     def finalists(self) -> tuple[Tried, ...]:
@@ -75,7 +85,10 @@ class ChoiceRecord:
     def to_json(self) -> dict[str, Any]:
         """As plain data."""
         content = dataclasses.asdict(self)
-        return {**content, "tried": list(content["tried"]), "left_out": list(self.left_out)}
+        lists = {name: list(content[name]) for name in ("tried", "left_out", "failed")}
+        if not self.failed:
+            del content["failed"], lists["failed"]
+        return {**content, **lists}
 
 
 def read_choice(content: Any, place: Place) -> ChoiceRecord:
@@ -89,6 +102,7 @@ def read_choice(content: Any, place: Place) -> ChoiceRecord:
             left_out=fields.read("left_out", list_of(text)),
             budget=fields.read("budget", nullable(positive)),
             guard=fields.read("guard", _boolean),
+            failed=fields.find("failed", list_of(_failed)) or (),
         )
         if record.taken not in {item.name for item in record.finalists}:
             raise place.to("taken").error("is not among the answers that were tried on all folds")
@@ -110,6 +124,11 @@ def _tried(content: Any, place: Place) -> Tried:
             folds=fields.read("folds", count),
             seconds=fields.read("seconds", duration),
         )
+
+
+def _failed(content: Any, place: Place) -> Failed:
+    with fields_of(content, place) as fields:
+        return Failed(fields.read("name", text), fields.read("reason", text))
 
 
 def _difference(content: Any, place: Place) -> Difference:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lcgnn.assessment.evaluation import ClassCount, Fifth, are_unequal, balanced_accuracy
+from lcgnn.assessment.trust import Assessment
 from lcgnn.runs.fields import (
     Place,
     count,
@@ -25,6 +26,8 @@ from lcgnn.runs.fields import (
     text,
     whole,
 )
+from lcgnn.runs.records.assessment import read_assessment
+from lcgnn.runs.records.choice import ChoiceRecord, read_choice
 from lcgnn.runs.spec import SplitSpec, fingerprint, read_split
 
 
@@ -53,6 +56,7 @@ class StageRecord:
         fifths: The nodes by label consistency.
         curve: Some of the epochs.
         note: What there is to say of the stage, if anything.
+        confidence: The mean probability of the class that is predicted, on the test nodes; None in older records.
     """
 
     name: str
@@ -66,6 +70,7 @@ class StageRecord:
     fifths: tuple[Fifth, ...] | None = None
     curve: tuple[CurvePoint, ...] | None = None
     note: str | None = None
+    confidence: float | None = None
 
     def accuracy(self, fifth: int | None = None) -> float | None:
         """Test accuracy of all nodes, or in a fifth of label consistency (1 to 5); None if it was not measured."""
@@ -102,6 +107,8 @@ class StageRecord:
             content["curve"] = [list(point) for point in self.curve]
         if self.note is not None:
             content["note"] = self.note
+        if self.confidence is not None:
+            content["confidence"] = self.confidence
         return content
 
 
@@ -148,6 +155,8 @@ class Record:
         temperature: Of the probabilities that were written; None where none were.
         artifacts: SHA-256 of every file that was written beside the record, by name; None in older records, and
             where nothing was.
+        choice: What was tried before the method was taken, in a study of that choice.
+        expected: What was expected of the answer that was taken, from the given labels.
     """
 
     run: str
@@ -165,6 +174,8 @@ class Record:
     source: Mapping[str, Any] | None = None
     temperature: float | None = None
     artifacts: Mapping[str, str] | None = None
+    choice: ChoiceRecord | None = None
+    expected: Assessment | None = None
 
     @property
     def last(self) -> StageRecord:
@@ -201,6 +212,8 @@ class Record:
             "environment": self.environment.to_json(),
             "temperature": self.temperature,
             "artifacts": None if self.artifacts is None else dict(self.artifacts),
+            "choice": None if self.choice is None else self.choice.to_json(),
+            "expected": None if self.expected is None else self.expected.to_json(),
         }
         return {name: value for name, value in content.items() if value is not None}
 
@@ -229,6 +242,8 @@ class Record:
                 source=fields.find("tables", plain_object),
                 temperature=fields.find("temperature", positive),
                 artifacts=fields.find("artifacts", _artifacts),
+                choice=fields.find("choice", read_choice),
+                expected=fields.find("expected", read_assessment),
             )
             _check_together(record, fields.place)
             return record
@@ -275,6 +290,7 @@ def _stage(content: Any, place: Place) -> StageRecord:
             fifths=fields.find("fifths", list_of(_fifth, length=5)),
             curve=fields.find("curve", list_of(_curve_point)),
             note=fields.find("note", text),
+            confidence=fields.find("confidence", share),
         )
 
 

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lcgnn.assessment.calibration import Calibration
 from lcgnn.assessment.evaluation import ClassCount, PairedDifference
-from lcgnn.assessment.trust import Assessment, Expected, Majority
+from lcgnn.assessment.trust import Assessment
 from lcgnn.runs.fields import (
     Fields,
     Place,
@@ -21,11 +20,11 @@ from lcgnn.runs.fields import (
     nullable,
     number,
     plain_object,
-    positive,
     share,
     text,
     whole,
 )
+from lcgnn.runs.records.assessment import read_assessment
 from lcgnn.runs.records.choice import ChoiceRecord, read_choice
 from lcgnn.runs.records.configuration import UsedSplit, read_used_split
 from lcgnn.runs.records.record import read_class_count
@@ -275,46 +274,6 @@ def _difference(content: Any, place: Place) -> PairedDifference:
         untold = [fields.read(name, nullable(number)) for name in ("low", "high", "p_value")]
         low, high, p_value = (math.nan if value is None else value for value in untold)
         return PairedDifference(mean, low, high, p_value, fields.read("wins", count), fields.read("count", count))
-
-
-def _expected(content: Any, place: Place) -> Expected:
-    with fields_of(content, place) as fields:
-        accuracy, low, high = (fields.read(name, share) for name in ("accuracy", "low", "high"))
-        return Expected(accuracy, low, high, fields.read("labels", count))
-
-
-def _calibration(content: Any, place: Place) -> Calibration:
-    with fields_of(content, place) as fields:
-        temperature = fields.read("temperature", positive)
-        before, after = fields.read("error_before", number), fields.read("error_after", number)
-        # Summaries of 0.2 have no bound.
-        at_most = fields.find("at_most", number)
-        return Calibration(temperature, before, after, after if at_most is None else at_most)
-
-
-def _majority(content: Any, place: Place) -> Majority:
-    with fields_of(content, place) as fields:
-        label, accuracy = fields.read("label", count), fields.read("accuracy", share)
-        return Majority(label, accuracy, fields.read("low", number), fields.read("high", number))
-
-
-def read_assessment(content: Any, place: Place) -> Assessment:
-    """What an assessment was written as."""
-    with fields_of(content, place) as fields:
-        # The words follow from the rest.
-        fields.read("words", list_of(text))
-        return Assessment(
-            folds=fields.read("folds", count),
-            of_folds=fields.read("of_folds", count),
-            given=fields.read("given", count),
-            overall=fields.read("overall", _expected),
-            by_class=fields.read("by_class", list_of(nullable(_expected))),
-            untested=fields.read("untested", list_of(count)),
-            calibration=fields.read("calibration", _calibration),
-            majority=fields.read("majority", _majority),
-            balanced=fields.find("balanced", nullable(share)),
-            chosen_among=fields.find("chosen_among", count) or 1,
-        )
 
 
 def _communication(content: Any, place: Place) -> Communication:

@@ -90,6 +90,11 @@ class Manifest:
     nodes: StoredFile
     parts: tuple[StoredPart, ...]
 
+    def summary(self) -> dict[str, Any]:
+        """The sizes of the graph and of its parts, as plain data."""
+        parts = [{"nodes": part.nodes, "boundary": part.boundary} for part in self.parts]
+        return {"nodes": self.num_nodes, "edges": self.num_edges, "cut_edges": self.cut_edges, "parts": parts}
+
     def in_words(self) -> str:
         """How even the parts are, and how much lies between them."""
         nodes = [part.nodes for part in self.parts]

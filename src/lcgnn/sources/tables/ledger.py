@@ -143,6 +143,11 @@ class GivenLabels:
                 found[node] = self.label_of(given) or None
         return found
 
+    @property
+    def num_labels(self) -> int:
+        """How many nodes have a label by the ledger."""
+        return sum(given.kind == "label" for given in self.nodes.values())
+
     def is_used(self, name: str) -> bool:
         """Whether a node of the ledger has the class."""
         return any(given.kind == "label" and self.class_of(given.number) == name for given in self.nodes.values())

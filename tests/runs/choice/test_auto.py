@@ -1,0 +1,74 @@
+"""The choice as a row of a study: what its record holds, and that it is what a user gets."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lcgnn.assessment.evaluation import accuracy
+from lcgnn.errors import ConfigError, DataError
+from lcgnn.experiments.store import Store, read_pack, write_pack
+from lcgnn.experiments.study import keep_record
+from lcgnn.methods import create
+from lcgnn.runs.choice.auto import Auto, ChosenFit, auto_made, run_of
+from lcgnn.runs.choice.candidates import AUTO
+from lcgnn.runs.records import Record
+from lcgnn.runs.spec import RunSpec, SplitSpec
+from lcgnn.sources.benchmarks import benchmark
+from lcgnn.sources.benchmarks.rescaled import Rescaled
+
+MADE = auto_made({"candidates": "spreading,lp"})
+SOURCE = Rescaled(benchmark("cora"), "own")
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory: pytest.TempPathFactory) -> Record:
+    spec = RunSpec(SOURCE, AUTO, 1, {}, SplitSpec("handful", 5, 1), MADE)
+    store = Store(tmp_path_factory.mktemp("records"))
+    run = run_of(spec, SOURCE.load())
+    made = keep_record(run, store)
+    assert store.find(run.identity) == made
+    assert write_pack(store.folder / "pack.jsonl", [made]) == 1
+    assert read_pack(store.folder / "pack.jsonl") == [made]
+    return made
+
+
+def test_its_record_has_what_was_expected_beside_the_truth(record: Record) -> None:
+    assert record.choice is not None
+    assert record.expected is not None
+    assert record.choice.taken in {"spreading", "lp"}
+    assert record.last.note == record.choice.taken
+    assert record.last.test_accuracy is not None
+    assert record.last.calibration_error is not None
+    assert record.choice.budget is None
+    assert {item.name for item in record.choice.tried} == {"spreading", "lp"}
+    assert record.expected.chosen_among == 2
+
+
+def test_it_answers_as_the_method_that_was_taken(record: Record) -> None:
+    assert record.choice is not None
+    loaded = SOURCE.load()
+    split = SplitSpec("handful", 5, 1).make(loaded.graph, loaded.split)
+    fit = create(record.choice.taken).fit(loaded.graph, split, 1)
+    assert record.last.test_accuracy == accuracy(fit.label_distribution, loaded.graph.labels, split.test)
+
+
+def test_its_settings_are_those_of_its_candidates() -> None:
+    settings = Auto().plain_settings()
+    assert settings["lc-gcn"]["selection"] == "last"
+    assert settings["lc-gcn"]["guard"] is True
+    assert set(settings) == {"mlp", "spreading", "lc-gcn", "lc-appnp"}
+    with pytest.raises(ConfigError, match="no method 'nothing'"):
+        auto_made({"candidates": "mlp,nothing"})
+
+
+def test_one_label_a_class_leaves_nothing_to_choose_by(tmp_path: Path) -> None:
+    loaded = SOURCE.load()
+    split = SplitSpec("handful", 1, 0).make(loaded.graph, loaded.split)
+    with pytest.raises(DataError, match="no class has two labels"):
+        MADE.fit(loaded.graph, split)
+    more = SplitSpec("handful", 2, 0).make(loaded.graph, loaded.split)
+    fit = MADE.fit(loaded.graph, more)
+    assert isinstance(fit, ChosenFit)
+    assert np.allclose(fit.label_distribution.sum(axis=1), 1, atol=1e-5)
+    assert not list(tmp_path.iterdir())
