@@ -240,34 +240,44 @@ class Loop:
             self._trainer.train(job)
 
     def _heard(self, said: Said) -> None:
+        # What takes a while is done before the lock is taken, so that no card waits for it.
+        answers, doubts = self._answers_after(said), self._doubts_after(said)
         with self.lock:
+            self.answers, self.doubts = answers, doubts
             if isinstance(said, Failed):
                 self.failure, self._running, self._learnt = said.words, "", None
             elif isinstance(said, Fitted):
-                self._take(said)
+                self.failure = ""
+                if said.job.number == self._jobs:
+                    self._running = "Estimating how far to trust it."
             else:
-                self._assess(said)
+                self._running = "" if said.job.number == self._jobs else self._running
+                if said.assessment is not None:
+                    present = int(self.labels.nodes.size)
+                    self.curve.add(int(said.job.nodes.size), said.assessment.overall, present)
             self.revision += 1
         if isinstance(said, Fitted):
             self._queue.fill_soon()
 
-    def _take(self, fitted: Fitted) -> None:
-        self.failure = ""
-        temperature = 1.0 if self.answers is None else self.answers.temperature
-        self.answers = Answers(self.opened, fitted, temperature)
-        self._running = "Estimating how far to trust it." if fitted.job.number == self._jobs else self._running
+    def _answers_after(self, said: Said) -> Answers | None:
+        """The newest answers, at the newest temperature."""
+        found = self.answers
+        if isinstance(said, Fitted):
+            found = Answers(self.opened, said, 1.0 if found is None else found.temperature)
+        elif isinstance(said, Estimated) and said.assessment is not None and found is not None:
+            found = replace(found, temperature=said.assessment.calibration.temperature)
+        if found is not None:
+            # Computed once, here.
+            _ = found.least_sure
+        return found
 
-    def _assess(self, estimated: Estimated) -> None:
-        if estimated.job.number == self._jobs:
-            self._running = ""
-        if estimated.assessment is None:
-            return
-        self.curve.add(int(estimated.job.nodes.size), estimated.assessment.overall, int(self.labels.nodes.size))
-        if self.answers is not None:
-            self.answers = replace(self.answers, temperature=estimated.assessment.calibration.temperature)
-        graph, _ = estimated.job.labelled(self.opened.graph)
-        found = doubtful_labels(graph.labels, estimated.nodes, estimated.held_out, graph=graph)[:_MOST_DOUBTS]
-        self.doubts = tuple(
+    def _doubts_after(self, said: Said) -> tuple[DoubtMessage, ...]:
+        """The labels that look wrong by the newest folds."""
+        if not isinstance(said, Estimated) or said.assessment is None:
+            return self.doubts
+        graph, _ = said.job.labelled(self.opened.graph)
+        found = doubtful_labels(graph.labels, said.nodes, said.held_out, graph=graph)[:_MOST_DOUBTS]
+        return tuple(
             DoubtMessage(
                 doubt.node,
                 self.opened.ids[doubt.node],
