@@ -171,10 +171,18 @@ export class GraphMap {
   #redraw(later) {
     if (later === LATER && this.resting) return;
     clearTimeout(this.resting);
-    this.resting = later ? setTimeout(() => this.#redraw(0), later) : undefined;
+    this.resting = later ? setTimeout(() => this.#redraw(this.#isHeld() ? REST : 0), later) : undefined;
     if (later) return;
     this.stale = true;
     this.moved();
+  }
+
+  /** Whether a hand is moving the map, and the picture still covers it. */
+  #isHeld() {
+    const { view, drawn } = this;
+    if (!this.overlay.canvas.classList.contains("dragged") || !drawn || view.scale !== drawn.scale) return false;
+    const [dx, dy] = [(drawn.x - view.x) * view.scale, (drawn.y - view.y) * view.scale];
+    return Math.abs(dx) <= MARGIN * view.width && Math.abs(dy) <= MARGIN * view.height;
   }
 
   #mark() {
