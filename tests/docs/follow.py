@@ -51,10 +51,10 @@ def follow(page: Path) -> None:
 
 def type_in(script: str) -> None:
     """Type the lines of a block one after the other."""
-    for part in re.split(r"^(lcgnn .*\n)", script, flags=re.MULTILINE):
+    for part in re.split(r"^(lcgnn [^>|\n]*\n)", script, flags=re.MULTILINE):
         sys.stdout.flush()
-        if part.startswith("lcgnn "):
-            command(shlex.split(part))
+        if re.match(r"lcgnn [^>|]*$", part):
+            command(shlex.split(part, comments=True))
         elif part.strip():
             subprocess.run(["sh", "-e", "-c", part], check=True)
 

@@ -13,8 +13,8 @@ from tests.docs.follow import blocks_of
 
 ROOT = Path(__file__).parents[2]
 FOLLOW = Path(__file__).with_name("follow.py")
-# These have tests of their own: own-graph in tests/test_own_graph.py; the report's in tests/report.
-ELSEWHERE = {"own-graph", "report"}
+# These have tests of their own: own-graph and reasons beside this folder, the report's and the page's in theirs.
+ELSEWHERE = {"own-graph", "reasons", "report", "labelling"}
 PAGES = [path for path in sorted((ROOT / "docs").glob("*.md")) if path.stem not in ELSEWHERE and blocks_of(path)]
 # What needs several machines, an index of packages or many minutes; torchrun has tests/ranks, the demo tests/cli.
 NOT_RUN = ("pip ", "torchrun ", "make ", "lcgnn demo", "lcgnn reproduce all", "lcgnn report")
@@ -25,7 +25,7 @@ def test_every_page_can_be_followed(tmp_path: Path, cora: object) -> None:
     done = subprocess.run(
         [sys.executable, "-W", "ignore", str(FOLLOW), *map(str, PAGES)],
         cwd=tmp_path,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
         capture_output=True,
         text=True,
         timeout=900,
@@ -37,9 +37,9 @@ def test_every_page_can_be_followed(tmp_path: Path, cora: object) -> None:
 
 
 def lines_of(block: str) -> list[str]:
-    """The commands of a block, those over several lines joined, without what a comment says."""
+    """The commands of a block, those over several lines joined, without comments and where they write to."""
     joined = block.replace("\\\n", " ")
-    return [line.partition("  #")[0].strip() for line in joined.splitlines()]
+    return [re.split(r"  #| > ", line)[0].strip() for line in joined.splitlines()]
 
 
 DOCUMENTS = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
