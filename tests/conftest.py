@@ -1,7 +1,9 @@
 """Fixtures for all tests: the benchmark graphs, from the user's cache or fetched once, and a small one."""
 
+import os
+import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -33,6 +35,26 @@ def wait_until() -> Callable[..., Any]:
         return answer
 
     return wait
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Chromium, one for all tests of pages: a process can have but one of playwright's loops."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        message = "NO CHROMIUM: NO PAGE IS TESTED. Install it, on Debian with apt-get install chromium."
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        # Without a graphics card WebGL is drawn by software, which has to be asked for.
+        opened = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--enable-unsafe-swiftshader"]
+        )
+        yield opened
+        opened.close()
 
 
 @pytest.fixture(scope="session")

@@ -91,7 +91,8 @@ def test_a_run_folder_holds_configuration_curves_model_and_predictions(
     trained: tuple[Path, dict[str, Any]],
 ) -> None:
     folder, summary = trained
-    assert json.loads((folder / "summary.json").read_text()) == summary
+    kept = json.loads((folder / "summary.json").read_text())
+    assert {"schema": "lcgnn.train", "version": 1, **kept} == summary
     assert json.loads((folder / "config.json").read_text())["settings"]["epochs"] == 20
     for seed in range(3):
         names = {path.name for path in (folder / f"seed-{seed}").iterdir()}

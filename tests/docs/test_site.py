@@ -1,9 +1,6 @@
 """The site in a real browser: every page opens, fits a phone and the dark; search finds; no link is dead."""
 
-import os
 import re
-import shutil
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -14,22 +11,6 @@ from docs.site.assemble import DOCS, SECTIONS, DeadLink, _index, beside, in_site
 from docs.site.methods import families
 
 PHONE = {"width": 360, "height": 700}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        message = "NO CHROMIUM: THE SITE IS NOT TESTED. Install it, on Debian with apt-get install chromium."
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        yield opened
-        opened.close()
 
 
 class Links(HTMLParser):

@@ -1,8 +1,6 @@
 """The page in a real browser: the system's Chromium through playwright, one for the whole module."""
 
 import csv
-import os
-import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,24 +12,6 @@ from lcgnn.report.html import write_page
 from lcgnn.report.page import Report
 
 NASTY = "<script>alert(1)</script>"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        message = (
-            "NO CHROMIUM: THE REPORT PAGE IS NOT TESTED. Install it, on Debian with apt-get install chromium."
-        )
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")

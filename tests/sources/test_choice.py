@@ -14,6 +14,7 @@ from lcgnn.errors import ConfigError, DataError, InputError, LCGNNError
 from lcgnn.graph import Graph
 from lcgnn.sources.arrays import ArrayFolder, save_arrays
 from lcgnn.sources.benchmarks import BENCHMARKS, Benchmark
+from lcgnn.sources.benchmarks.rescaled import Rescaled
 from lcgnn.sources.choice import source_at, source_of
 from lcgnn.sources.examples import write_example
 from lcgnn.sources.in_python import Frames, Given, NetworkX, PyG
@@ -73,7 +74,8 @@ def concrete() -> set[type]:
 
 
 def test_every_class_of_source_is_in_these_tests(places: dict[type[Source], Any]) -> None:
-    assert {cls for cls in concrete() if not issubclass(cls, Benchmark)} == set(places)
+    # A rescaled benchmark is of a study's rows; nobody names one.
+    assert {cls for cls in concrete() if not issubclass(cls, Benchmark)} - {Rescaled} == set(places)
 
 
 @pytest.fixture(params=["Tables", "Npz", "ArrayFolder", "Parts", "Frames", "NetworkX", "PyG", "Given"])

@@ -112,9 +112,9 @@ def test_scaling_equals_that_of_scikit_learn(sparse: bool) -> None:
     columns = Scaling.fit(given, "columns")
     np.testing.assert_allclose(columns.apply(given), StandardScaler().fit_transform(values), atol=1e-6)
     rows: Any = Scaling.fit(given, "rows").apply(given)
-    np.testing.assert_allclose(rows.toarray() if sparse else rows, normalize(values, "l1"), rtol=1e-6)
+    np.testing.assert_allclose(csr_array(rows).toarray(), normalize(values, "l1"), rtol=1e-6)
     norm: Any = Scaling.fit(given, "norm").apply(given)
-    np.testing.assert_allclose(norm.toarray() if sparse else norm, normalize(values), rtol=1e-6)
+    np.testing.assert_allclose(csr_array(norm).toarray(), normalize(values), rtol=1e-6)
     assert Scaling.fit(given, "none").apply(given) is given
 
 

@@ -1,36 +1,16 @@
 """A browser, and the page of a small graph that some labels were given of."""
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from tests.labelling.page.serving import BROWSER, Served
+from tests.labelling.page.serving import Served
 from tests.labelling.page.tables import write_fruits, write_ledger
 
 # What Chromium itself says where the processor stands in for a graphics card.
 GRAPHICS = "GPU stall due to ReadPixels"
 # Far more than anything takes on a machine that has nothing else to do.
 PATIENCE = 180_000
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        message = (
-            "NO CHROMIUM: THE LABELLING PAGE IS NOT TESTED. Install it, on Debian with apt-get install chromium."
-        )
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=chromium, args=list(BROWSER))
-        yield opened
-        opened.close()
 
 
 @pytest.fixture
