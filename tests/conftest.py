@@ -47,12 +47,10 @@ def browser() -> Iterator[Any]:
             pytest.fail(message)
         pytest.skip(message)
     from playwright.sync_api import sync_playwright
+    from tests.labelling.page.serving import BROWSER
 
     with sync_playwright() as playwright:
-        # Without a graphics card WebGL is drawn by software, which has to be asked for.
-        opened = playwright.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox", "--enable-unsafe-swiftshader"]
-        )
+        opened = playwright.chromium.launch(executable_path=chromium, args=list(BROWSER))
         yield opened
         opened.close()
 

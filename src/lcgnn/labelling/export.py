@@ -12,7 +12,7 @@ from lcgnn.errors import ConfigError, DataError
 from lcgnn.labelling.answers import Answers
 from lcgnn.labelling.loop import Loop
 from lcgnn.labelling.view import View
-from lcgnn.runs.artifacts import save_predictions
+from lcgnn.runs.artifacts import defused, save_predictions
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,8 @@ def labels_table(loop: Loop) -> str:
     with loop.lock:
         labels = loop.labels
     for node in labels.nodes:
-        writer.writerow([_defused(loop.opened.ids[node]), _defused(labels.class_names[labels.labels[node]])])
+        writer.writerow([defused(loop.opened.ids[node]), defused(labels.class_names[labels.labels[node]])])
     return file.getvalue()
-
-
-def _defused(text: str) -> str:
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def _predictions(loop: Loop, answers: Answers) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -26,6 +27,8 @@ _FIRST_COLUMNS = ("id", "label", "probability", "origin")
 
 # With more classes, predictions have the most probable one only.
 _MOST_CLASS_COLUMNS = 50
+# The first letters of a cell that a spreadsheet would take as a formula.
+_FORMULAS = "=+-@\t\r"
 
 
 def _are_predictions(path: Path) -> bool:
@@ -71,7 +74,7 @@ def save_predictions(path: Path, distribution: Distribution, graph: Graph, split
         if path.suffix == ".parquet":
             parquet.write_table(table, for_arrow(temporary))
         else:
-            arrow_csv.write_csv(_defused(table), for_arrow(temporary))
+            arrow_csv.write_csv(_defused_table(table), for_arrow(temporary))
 
 
 def has_class_columns(graph: Graph) -> bool:
@@ -112,12 +115,17 @@ def _rounded(values: Any) -> Any:
     return np.round(values.astype(np.float64), 6)
 
 
-def _defused(table: pa.Table) -> pa.Table:
-    """The table with an apostrophe before every cell that a spreadsheet would take as a formula."""
+def defused(cell: str) -> str:
+    """A cell with an apostrophe in front if a spreadsheet would take it as a formula."""
+    return f"'{cell}" if cell.startswith(tuple(_FORMULAS)) else cell
+
+
+def _defused_table(table: pa.Table) -> pa.Table:
+    """The table with every cell defused."""
     columns = []
     for column in table.columns:
         if pa.types.is_string(column.type):
-            risky = pc.match_substring_regex(column, r"^[=+\-@\t\r]")
+            risky = pc.match_substring_regex(column, f"^[{re.escape(_FORMULAS)}]")
             column = pc.if_else(risky, pc.binary_join_element_wise("'", column, ""), column)
         columns.append(column)
     return pa.table(columns, names=table.column_names)

@@ -19,6 +19,7 @@ from lcgnn.errors import DataError
 from lcgnn.graph import UNLABELLED, Graph, Split
 from lcgnn.methods import Context, Method
 from lcgnn.outputs import OutputKind, beginning
+from lcgnn.runs.artifacts import defused
 from lcgnn.runs.choice.candidates import BUDGET, seconds_of
 from lcgnn.runs.choice.planning import method_for
 from lcgnn.runs.cross_validation import most_labels
@@ -118,11 +119,6 @@ class Doubts:
             for row in edges
         ]
         return [*of_labels, *of_edges]
-
-
-def defused(cell: str) -> str:
-    """A cell with an apostrophe in front if a spreadsheet would take it as a formula."""
-    return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
 
 
 def doubt(

@@ -18,6 +18,7 @@ from lcgnn.files import read_json
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Context
 from lcgnn.outputs import OutputKind, beginning
+from lcgnn.runs.artifacts import defused
 from lcgnn.runs.predict import TABLE_NAMES, predict
 from lcgnn.runs.simulation import consulted
 from lcgnn.sources.choice import source_of
@@ -31,8 +32,6 @@ UsedLabels = Literal["given", "none"]
 # Nodes and entries of the adjacency beyond which training a model to ask takes longer than somebody waits.
 _LARGEST_TRAINED = 500_000
 _COLUMNS = ("rank", "id", "stands_for", "reason")
-# The first letters of a cell that a spreadsheet would take as a formula.
-_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def _are_suggestions(path: Path) -> bool:
@@ -105,9 +104,7 @@ class Suggestions:
                 writer = csv.writer(file, lineterminator="\n")
                 writer.writerow(_COLUMNS)
                 for rank, (name, item) in enumerate(zip(self.ids, self.items, strict=True), start=1):
-                    # Read by a spreadsheet, a name is a name and no formula.
-                    shown = f"'{name}" if name.startswith(_FORMULAS) else name
-                    writer.writerow([rank, shown, item.stands_for, item.reason])
+                    writer.writerow([rank, defused(name), item.stands_for, item.reason])
 
 
 def suggest(
