@@ -90,3 +90,6 @@ def _options(
         from lcgnn.cli.display import err
 
         err.quiet, err.verbose = quiet, verbose
+    if quiet:
+        # For the processes that it starts as well.
+        os.environ["LCGNN_QUIET"] = "1"

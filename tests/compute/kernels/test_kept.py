@@ -21,6 +21,7 @@ print(sum(probe.stats.cache_hits.values()), sum(probe.stats.cache_misses.values(
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(kept, "_folder", lambda: tmp_path)
+    monkeypatch.delenv("LCGNN_QUIET", raising=False)
     return tmp_path
 
 
@@ -99,3 +100,24 @@ def test_without_a_place_kernels_are_compiled_and_one_line_says_so(monkeypatch, 
         kept._folder.cache_clear()
     (line,) = (record.getMessage() for record in caplog.records)
     assert "NUMBA_CACHE_DIR" in line
+
+
+def test_compiling_is_told_in_one_line_and_code_that_is_found_in_none(folder, caplog):
+    applied(plus(8))
+    applied(plus(9))
+    applied(plus(8))
+    (line,) = (record.getMessage() for record in caplog.records)
+    assert "compiled for this processor" in line
+
+
+def test_compiling_is_told_again_when_others_have_long_been_done_with_it(folder, caplog):
+    applied(plus(8))
+    os.utime(folder / "told", (0, 0))
+    applied(plus(9))
+    assert len(caplog.records) == 2
+
+
+def test_who_wants_no_notes_is_not_told_of_compiling(folder, caplog, monkeypatch):
+    monkeypatch.setenv("LCGNN_QUIET", "1")
+    applied(plus(8))
+    assert not caplog.records

@@ -52,11 +52,11 @@ def fused(*tensors: Tensor) -> bool:
     """Whether the compiled version applies to these tensors; without any, whether compiled versions are used."""
     if _choice not in ("fused", "plain"):
         raise ConfigError(f"LCGNN_KERNELS is {_choice!r}; it can be 'fused' or 'plain'.")
-    return (
-        _choice == "fused"
-        and all(tensor.device.type == "cpu" and tensor.dtype == torch.float32 for tensor in tensors)
-        and _work()
-    )
+    # A loop: this is asked many times an epoch, and a generator takes longer than all that it asks.
+    for tensor in tensors:
+        if tensor.dtype is not torch.float32 or not tensor.is_cpu:
+            return False
+    return _choice == "fused" and _work()
 
 
 def ready() -> None:

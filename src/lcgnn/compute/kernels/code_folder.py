@@ -30,6 +30,9 @@ import platformdirs
 if TYPE_CHECKING:
     from importlib.abc import Traversable
 
+# In the environment of this process and those that it starts: nothing is said of compiling.
+QUIET = "LCGNN_QUIET"
+
 # Settings of numba that do not change what it compiles.
 _FREE = ("NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS")
 _NAME = re.compile(r"code-[0-9a-f]{24}")

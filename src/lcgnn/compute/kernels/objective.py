@@ -6,8 +6,10 @@ agreement and its gradient.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import cache
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -16,8 +18,11 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from lcgnn import consistency
-from lcgnn.compute.kernels.backend import constant, fused
+from lcgnn.compute.kernels.backend import Constant, constant, fused
 from lcgnn.consistency import Reduction
+
+_NO_NODES = np.empty(0, np.int64)
+_NO_ROWS = np.empty((0, 0), np.float32)
 
 
 def label_consistency_loss(
@@ -34,9 +39,7 @@ def label_consistency_loss(
 def label_consistency_scores(logits: Tensor, labels: Tensor, nodes: Tensor) -> tuple[float, int]:
     """Mean cross-entropy of the aggregated distribution at the nodes, and how many of them it gets right."""
     if fused(logits):
-        from lcgnn.compute.kernels.compiled import agreement
-
-        loss, correct = agreement.scores(constant(logits.shape[1]), _array(logits), labels.numpy(), nodes.numpy())
+        loss, correct = _kernels().scores(*_Softmax.of(logits), labels.numpy(), nodes.numpy())
         return loss, correct
     aggregated = consistency.aggregate(torch.softmax(logits, dim=1))
     loss = consistency.classification_loss(aggregated, labels, nodes).item()
@@ -47,17 +50,12 @@ def class_agreement(logits: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]
     """The (C, C) class agreement of these rows, and what carries its gradient back to their logits (N, C)."""
     if not fused(logits):
         return _class_agreement_plain(logits)
-    from lcgnn.compute.kernels.compiled import agreement
-
-    classes = constant(logits.shape[1])
-    blocks, total = agreement.softmax_agreement(classes, _array(logits))
+    found = _Softmax.of(logits)
 
     def carry_back(gradient: Tensor) -> Tensor:
-        result = torch.empty(logits.shape)
-        agreement.agreement_gradient(classes, blocks, gradient.contiguous().numpy(), result.numpy())
-        return result
+        return found.logits_gradient(logits.shape, gradient.contiguous().numpy(), np.zeros_like(found.totals))
 
-    return torch.from_numpy(total), carry_back
+    return torch.from_numpy(found.agreement), carry_back
 
 
 def _class_agreement_plain(logits: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
@@ -74,20 +72,50 @@ def label_consistency_gradient(
     logits: Tensor, labels: Tensor, nodes: Tensor, weight: float, reduction: Reduction
 ) -> tuple[float, Tensor]:
     """The fused loss and its gradient (N, C) by the logits, without autograd."""
+    found, chosen = _Softmax.of(logits), nodes.numpy()
+    count = chosen.size if reduction == "mean" else 1
+    loss, distribution, by_distribution, by_agreement, by_totals = _kernels().loss_and_gradients(
+        *found, labels.numpy(), chosen, 1.0 / count, weight / count**2
+    )
+    given = by_agreement, by_totals, chosen, distribution, by_distribution
+    return loss, found.logits_gradient(logits.shape, *given)
+
+
+class _Softmax(NamedTuple):
+    """Z of all rows in blocks with what the compiled passes after it need, in the order of their arguments."""
+
+    classes: Constant
+    blocks: NDArray[np.float32]
+    agreement: NDArray[np.float32]
+    totals: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, logits: Tensor) -> _Softmax:
+        classes = constant(logits.shape[1])
+        return cls(classes, *_kernels().softmax(classes, _array(logits)))
+
+    def logits_gradient(
+        self,
+        shape: Sequence[int],
+        by_agreement: NDArray[np.float32],
+        by_totals: NDArray[np.float32],
+        nodes: NDArray[np.int64] = _NO_NODES,
+        distribution: NDArray[np.float32] = _NO_ROWS,
+        by_distribution: NDArray[np.float32] = _NO_ROWS,
+    ) -> Tensor:
+        """(N, C) by the logits, given the gradients by agreement and totals, and by the rows of some nodes."""
+        gradient = torch.empty(shape)
+        given = by_agreement, by_totals, nodes, distribution, by_distribution
+        _kernels().logits_gradient(self.classes, self.blocks, *given, gradient.numpy())
+        return gradient
+
+
+@cache
+def _kernels() -> ModuleType:
+    """The compiled passes; whether they work is known by then."""
     from lcgnn.compute.kernels.compiled import agreement
 
-    gradient = torch.empty(logits.shape)
-    count = nodes.shape[0] if reduction == "mean" else 1
-    loss = agreement.loss_and_gradient(
-        constant(logits.shape[1]),
-        _array(logits),
-        labels.numpy(),
-        nodes.numpy(),
-        1.0 / count,
-        weight / count**2,
-        gradient.numpy(),
-    )
-    return loss, gradient
+    return agreement
 
 
 class _LabelConsistencyLoss(torch.autograd.Function):

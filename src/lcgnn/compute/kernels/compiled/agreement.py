@@ -2,6 +2,10 @@
 
 The nodes are processed in blocks with the classes outermost, so that every loop over a block is a vector
 operation, however few classes there are. ``classes`` carries their number as a constant to the compiler.
+
+Every pass is a kernel of its own, which loss and scores share: compiled into each of them, the first pass alone
+would take the compiler seconds for every number of classes. What a pass writes to it makes itself, so that the
+compiler knows that no two of its arrays overlap.
 """
 
 from __future__ import annotations
@@ -20,8 +24,8 @@ _FACTORS = 32
 _BOUND = 1e-80
 
 
-@inlined
-def _softmax(
+@compiled
+def softmax(
     classes: Constant, logits: NDArray[np.float32]
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
     """Z in blocks (B, C, 256), the class agreement Z'Z (C, C) and the column sums of Z (C,)."""
@@ -71,37 +75,28 @@ def _softmax(
     return blocks, agreement_sum.astype(np.float32), total_sum.astype(np.float32)
 
 
-@compiled
-def softmax_agreement(
-    classes: Constant, logits: NDArray[np.float32]
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Z in blocks, as ``agreement_gradient`` takes it, and the class agreement Z'Z (C, C)."""
-    blocks, agreement, _ = _softmax(classes, logits)
-    return blocks, agreement
-
-
-@compiled
-def agreement_gradient(
-    classes: Constant,
-    blocks: NDArray[np.float32],
-    grad_agreement: NDArray[np.float32],
-    gradient: NDArray[np.float32],
-) -> None:
-    """Fill ``gradient`` (N, C) by the logits from the gradient (C, C) by the class agreement."""
-    grad_totals = np.zeros(gradient.shape[1], dtype=np.float32)
-    _all_nodes_gradient(classes, blocks, grad_agreement, grad_totals, gradient)
+@inlined
+def _gathered(blocks: NDArray[np.float32], nodes: NDArray[np.int64]) -> NDArray[np.float32]:
+    """The (C, L) label distributions of some nodes, classes outermost."""
+    distribution = np.empty((blocks.shape[1], nodes.size), dtype=np.float32)
+    for a in range(nodes.size):
+        block, k = blocks[nodes[a] // BLOCK], nodes[a] % BLOCK
+        for c in range(blocks.shape[1]):
+            distribution[c, a] = block[c, k]
+    return distribution
 
 
 @compiled
 def scores(
     classes: Constant,
-    logits: NDArray[np.float32],
+    blocks: NDArray[np.float32],
+    agreement: NDArray[np.float32],
+    totals: NDArray[np.float32],
     labels: NDArray[np.int64],
     nodes: NDArray[np.int64],
 ) -> tuple[float, int]:
-    """Mean cross-entropy of the aggregated distribution at the nodes, and how many of them it gets right."""
-    num_classes, num_nodes = value_of(classes, logits.shape[1]), nodes.size
-    blocks, agreement, totals = _softmax(classes, logits)
+    """Mean cross-entropy of the aggregated distribution at some nodes, and how many of them it gets right."""
+    num_classes, num_nodes = value_of(classes, blocks.shape[1]), nodes.size
     distribution = _gathered(blocks, nodes)
     normalizer = np.zeros(num_nodes, dtype=np.float32)
     largest = np.full(num_nodes, -1, dtype=np.float32)
@@ -132,36 +127,24 @@ def scores(
     return (loss - np.log(product)) / num_nodes, correct
 
 
-@inlined
-def _gathered(blocks: NDArray[np.float32], nodes: NDArray[np.int64]) -> NDArray[np.float32]:
-    """The (C, L) label distributions of some nodes, classes outermost."""
-    distribution = np.empty((blocks.shape[1], nodes.size), dtype=np.float32)
-    for a in range(nodes.size):
-        block, k = blocks[nodes[a] // BLOCK], nodes[a] % BLOCK
-        for c in range(blocks.shape[1]):
-            distribution[c, a] = block[c, k]
-    return distribution
-
-
 @compiled
-def loss_and_gradient(
+def loss_and_gradients(
     classes: Constant,
-    logits: NDArray[np.float32],
+    blocks: NDArray[np.float32],
+    agreement: NDArray[np.float32],
+    totals: NDArray[np.float32],
     labels: NDArray[np.int64],
     nodes: NDArray[np.int64],
     node_weight: float,
     pair_weight: float,
-    gradient: NDArray[np.float32],
-) -> float:
-    """The loss; its gradient with respect to the logits is written to ``gradient``."""
-    num_classes = value_of(classes, logits.shape[1])
-    num_labelled = nodes.size
-    blocks, agreement, totals = _softmax(classes, logits)
+) -> tuple[float, NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    """The loss at L nodes, their distribution (C, L), and the gradients by that, by agreement and by totals."""
+    num_classes, num_labelled = value_of(classes, blocks.shape[1]), nodes.size
     distribution = _gathered(blocks, nodes)
+    known = labels[nodes].astype(np.int32)
     grad_distribution = np.zeros((num_classes, num_labelled), dtype=np.float32)
     grad_agreement = np.zeros((num_classes, num_classes), dtype=np.float32)
     grad_totals = np.zeros(num_classes, dtype=np.float32)
-    known = labels[nodes].astype(np.int32)
     loss = _classification(
         classes,
         distribution,
@@ -175,14 +158,7 @@ def loss_and_gradient(
     )
     if pair_weight != 0:
         loss += _regularization(classes, distribution, known, np.float32(pair_weight), grad_distribution)
-    _all_nodes_gradient(classes, blocks, grad_agreement, grad_totals, gradient)
-    for a in range(num_labelled):
-        mean = np.float32(0)
-        for c in range(num_classes):
-            mean += distribution[c, a] * grad_distribution[c, a]
-        for c in range(num_classes):
-            gradient[nodes[a], c] += distribution[c, a] * (grad_distribution[c, a] - mean)
-    return loss
+    return loss, distribution, grad_distribution, grad_agreement, grad_totals
 
 
 @inlined
@@ -259,15 +235,29 @@ def _regularization(
     return float((loss - np.log(product)) * weight)
 
 
-@inlined
-def _all_nodes_gradient(
+@compiled
+def logits_gradient(
     classes: Constant,
     blocks: NDArray[np.float32],
     grad_agreement: NDArray[np.float32],
     grad_totals: NDArray[np.float32],
+    nodes: NDArray[np.int64],
+    distribution: NDArray[np.float32],
+    grad_distribution: NDArray[np.float32],
     gradient: NDArray[np.float32],
 ) -> None:
-    """What reaches every node's logits through the class agreement and the column sums."""
+    """Fill ``gradient`` (N, C) by the logits.
+
+    Args:
+        classes: Their number.
+        blocks: (B, C, 256) of all nodes.
+        grad_agreement: (C, C) the gradient by the class agreement.
+        grad_totals: (C,) by the column sums.
+        nodes: (L,) that have a gradient of their own; none for an empty array.
+        distribution: (C, L) of these.
+        grad_distribution: (C, L) by these.
+        gradient: (N, C).
+    """
     num_nodes, num_classes = gradient.shape[0], value_of(classes, gradient.shape[1])
     both = grad_agreement + grad_agreement.T
     grad_block = np.empty((num_classes, BLOCK), dtype=np.float32)
@@ -290,3 +280,9 @@ def _all_nodes_gradient(
         for k in range(min(BLOCK, num_nodes - first)):
             for c in range(num_classes):
                 gradient[first + k, c] = grad_block[c, k]
+    for a in range(nodes.size):
+        of_node = np.float32(0)
+        for c in range(num_classes):
+            of_node += distribution[c, a] * grad_distribution[c, a]
+        for c in range(num_classes):
+            gradient[nodes[a], c] += distribution[c, a] * (grad_distribution[c, a] - of_node)

@@ -10,7 +10,9 @@ from __future__ import annotations
 import hashlib
 import inspect
 import logging
+import os
 import pickle
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -23,11 +25,14 @@ from numba.core.caching import FunctionCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-from lcgnn.compute.kernels.code_folder import code_folder, code_name
+from lcgnn.compute.kernels.code_folder import QUIET, code_folder, code_name
 from lcgnn.errors import OutputError
 from lcgnn.files import written_atomically
 
 _log = logging.getLogger(__name__)
+
+# Compiling for a run is over by then, and other processes have not begun it for themselves.
+_TOLD_SECONDS = 60.0
 
 
 def keep(dispatcher: Any) -> None:
@@ -63,6 +68,23 @@ def _source(file: str) -> str:
         return ""
 
 
+def announce(folder: Path) -> None:
+    """Say that kernels are compiled, once for all processes that compile at about the same time."""
+    if os.environ.get(QUIET):
+        return
+    told = folder / "told"
+    try:
+        if told.exists() and time.time() - told.stat().st_mtime < _TOLD_SECONDS:
+            return
+        told.touch()
+    except OSError:
+        pass
+    _log.warning(
+        "lcgnn: kernels are compiled for this processor, which takes some seconds; the next graph with as many "
+        "classes finds them."
+    )
+
+
 class KeptCode(FunctionCache):
     """What a dispatcher of numba asks for machine code, and gives it to.
 
@@ -81,13 +103,16 @@ class KeptCode(FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         target_context.refresh()
         key = self._key(sig, target_context.codegen())
+        if not self._file(key).exists():
+            announce(self._folder)
+            return None
         try:
             found, content = pickle.loads(self._file(key).read_bytes())  # noqa: S301  this user's own
             if found != key:
                 return None
             return CompileResult._rebuild(target_context, *content)  # type: ignore[no-untyped-call]
         except Exception:
-            # Not there, cut short, or otherwise useless: it is compiled, and written over.
+            # Removed, cut short, or otherwise useless: it is compiled, and written over.
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
