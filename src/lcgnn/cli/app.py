@@ -10,6 +10,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from lcgnn.cli.ahead import end_workers, this_is_the_program
 from lcgnn.cli.ending import Ended, interruptible, shown_to_the_end
 from lcgnn.compute.placement.launch import end_with_parent, is_launched, is_of_torchrun, silence_torch
 from lcgnn.errors import ConfigError, LCGNNError
@@ -31,6 +32,7 @@ def main() -> None:
     """Run the command line and turn every expected error into one line and exit code 2."""
     if is_of_torchrun():
         end_with_parent()
+    this_is_the_program()
     # torch asks for large memory pages only where this is set; it looks when it first allocates something large.
     os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
     if is_launched():
@@ -54,6 +56,8 @@ def main() -> None:
         with suppress(OSError):
             print(f"lcgnn: {ended}", file=sys.stderr, flush=True)
         raise SystemExit(ended.code) from None
+    finally:
+        end_workers()
 
 
 def _fail(message: str) -> NoReturn:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, cast
 import typer
 
 from lcgnn.cli import options
+from lcgnn.cli.ahead import start_workers
 from lcgnn.cli.answers import print_answer
 from lcgnn.cli.app import app
 from lcgnn.cli.columns import takes_columns
@@ -44,6 +45,7 @@ def compare(
 
     Example: lcgnn compare my_graph/ --methods lc-gcn,gat,mlp --budget 10m
     """
+    start_workers(dataset, workers)
     from lcgnn.cli.display import err
     from lcgnn.cli.display import out as console
     from lcgnn.cli.display_graph import tried_table

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from lcgnn.cli import options
+from lcgnn.cli.ahead import start_workers
 from lcgnn.cli.answers import print_answer
 from lcgnn.cli.app import app
 from lcgnn.cli.columns import takes_columns
@@ -53,6 +54,8 @@ def train(
 
     Example: lcgnn train citeseer --method lc-gcn --labels-per-class 5 --seeds 10
     """
+    if parts == 1:
+        start_workers(dataset, workers, seeds=seeds, folds=estimate and folds != 0)
     from lcgnn.cli.display import err
     from lcgnn.cli.watching import TerminalWatcher
     from lcgnn.runs.train import train as carry_out

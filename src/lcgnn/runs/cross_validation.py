@@ -124,17 +124,21 @@ class FoldJob:
 
 def carry_out_folds(jobs: Sequence[FoldJob], board: Board, workers: int) -> Iterator[tuple[int, FoldRecord]]:
     """Yield (position, result) of folds as they finish; what is done already comes at once."""
-    yield from run_jobs(_carry_out, jobs, board, workers=_needed(jobs, workers))
+    yield from run_jobs(_carry_out, jobs, board, workers=_needed(jobs, workers), here=_are_small(jobs))
 
 
 def try_folds(jobs: Sequence[FoldJob], board: Board, workers: int) -> Iterator[tuple[int, FoldRecord | Failure]]:
     """The same, with a reason for each that nothing came of."""
-    yield from run_jobs(_try, jobs, board, workers=_needed(jobs, workers))
+    yield from run_jobs(_try, jobs, board, workers=_needed(jobs, workers), here=_are_small(jobs))
 
 
 def _needed(jobs: Sequence[FoldJob], workers: int) -> int:
     """No process is started for what is done."""
     return min(workers, sum(job.finished() is None for job in jobs))
+
+
+def _are_small(jobs: Sequence[FoldJob]) -> bool:
+    return all(is_small(job.run.graph) for job in jobs[:1])
 
 
 def held_out_by(results: Sequence[FoldRecord], labels: NDArray[np.int64], stage: int = -1) -> HeldOut:
@@ -246,10 +250,19 @@ def _enough_folds(count: int, split: Split) -> int:
 
 
 def _sensible_folds(graph: Graph) -> int:
+    size = _size(graph)
+    return next((count for limit, count in _FOLDS_BY_SIZE if size <= limit), 0)
+
+
+def is_small(graph: Graph) -> bool:
+    """Whether it is no matter how often the graph is copied."""
+    return _size(graph) <= _FOLDS_BY_SIZE[0][0]
+
+
+def _size(graph: Graph) -> int:
     features = graph.features
     stored = features.nnz if isinstance(features, csr_array) else 0 if features is None else features.size
-    size = stored + graph.adjacency.nnz
-    return next((count for limit, count in _FOLDS_BY_SIZE if size <= limit), 0)
+    return int(stored + graph.adjacency.nnz)
 
 
 def _carry_out(job: FoldJob, progress: ProgressCallback) -> FoldRecord:

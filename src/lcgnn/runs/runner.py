@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import os
-import signal
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from pickle import PicklingError
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from joblib import Parallel, delayed
-from joblib.externals.loky import get_reusable_executor
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from lcgnn.compute import kernels
-from lcgnn.compute.placement.launch import end_with_parent
 from lcgnn.errors import OutputError
 from lcgnn.runs.board import Board
+from lcgnn.runs.workers import available_cores as available_cores
+from lcgnn.runs.workers import end_all, executor, settle_in
 from lcgnn.training.loop import Progress
 
 Job = TypeVar("Job")
@@ -28,13 +29,6 @@ CarryOut = Callable[[Job, Callable[[Progress], None]], Result]
 _MOST_LOSSES = 3
 
 
-def available_cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def run_jobs(
     carry_out: CarryOut[Job, Result],
     jobs: Sequence[Job],
@@ -42,14 +36,18 @@ def run_jobs(
     *,
     workers: int,
     positions: Sequence[int] | None = None,
+    here: bool = False,
 ) -> Iterator[tuple[int, Result]]:
     """Call ``carry_out(job, progress)`` for every job and yield (position, result) as they finish.
 
     Positions are those of the jobs, or what is given; they are the slots of the board, too.
 
-    With one worker everything happens in this process. A worker that is killed takes the jobs under way with it;
-    they are begun again, and OutputError is raised if that happens several times with nothing finished between.
-    Closing the iterator, or an interrupt, ends the workers; their runs can be continued.
+    With one worker everything happens in this process. With ``here`` this process is one of several workers, which
+    saves the start of one; it is for small jobs, which reach the others as copies.
+
+    A worker that is killed takes the jobs under way with it; they are begun again, and OutputError is raised if
+    that happens several times with nothing finished between. Closing the iterator, or an interrupt, ends the
+    workers; their runs can be continued.
     """
     left = dict(zip(range(len(jobs)) if positions is None else positions, jobs, strict=True))
     if workers <= 1:
@@ -61,7 +59,7 @@ def run_jobs(
     losses = 0
     while left:
         try:
-            for position, result in _over_workers(carry_out, left, board, workers):
+            for position, result in (_beside if here else _over_workers)(carry_out, left, board, workers):
                 del left[position]
                 losses = 0
                 yield position, result
@@ -89,21 +87,95 @@ def _over_workers(
         finished = True
     except (OSError, PicklingError) as error:
         # Large arrays reach the workers through files, which joblib keeps in shared memory where it can.
-        raise OutputError(
-            f"The workers cannot be given their work ({error}). If the shared memory is full, set "
-            "JOBLIB_TEMP_FOLDER to a folder with space, or use --workers 1."
-        ) from error
+        raise _not_given(error) from error
     finally:
         if not finished:
-            get_reusable_executor().shutdown(wait=False, kill_workers=True)
+            end_all()
+
+
+def _beside(
+    carry_out: CarryOut[Job, Result], jobs: Mapping[int, Job], board: Board, workers: int
+) -> Iterator[tuple[int, Result]]:
+    """As ``_over_workers``, with this process as the last of the workers."""
+    torch.set_num_threads(1)
+    handed_out = _HandedOut(carry_out, jobs, board, workers - 1)
+    finished = False
+    try:
+        while (own := handed_out.next()) is not None:
+            yield _carry_out(carry_out, *own, board)
+            yield from handed_out.finished(wait=False)
+        yield from handed_out.finished(wait=True)
+        finished = True
+    except PicklingError as error:
+        raise _not_given(error) from error
+    finally:
+        if not finished:
+            end_all()
+
+
+class _HandedOut:
+    """Jobs that go to processes one by one, each as soon as there is one that has nothing to do.
+
+    Args:
+        carry_out: What is done with a job.
+        jobs: By position, in the order in which they are handed out.
+        board: Where they say how far they are.
+        count: How many processes.
+    """
+
+    def __init__(self, carry_out: CarryOut[Any, Any], jobs: Mapping[int, Any], board: Board, count: int) -> None:
+        self.carry_out, self.board, self.folder = carry_out, board.path, Path.cwd()
+        self.waiting = deque(jobs.items())
+        self.processes = executor(count)
+        self.futures: deque[Future[tuple[int, Any]]] = deque()
+        for _ in range(count):
+            self._hand_out()
+
+    def next(self) -> tuple[int, Any] | None:
+        """A job that no process has, with its position; None where there is none left."""
+        try:
+            return self.waiting.popleft()
+        except IndexError:
+            return None
+
+    def finished(self, *, wait: bool) -> Iterator[tuple[int, Any]]:
+        """What has come of jobs since it was last asked; with ``wait``, of all."""
+        for _ in range(len(self.futures)):
+            future = self.futures.popleft()
+            if wait or future.done():
+                yield future.result()
+            else:
+                self.futures.append(future)
+        if wait and self.futures:
+            yield from self.finished(wait=True)
+
+    def _hand_out(self, _: object = None) -> None:
+        """Called again by whatever finishes, from a thread of the executor."""
+        job = self.next()
+        if job is None:
+            return
+        try:
+            future = self.processes.submit(_carry_out_in_worker, self.carry_out, *job, self.board, self.folder)
+        except (TerminatedWorkerError, RuntimeError):
+            # Its processes are gone: what was handed out says so.
+            self.waiting.append(job)
+            return
+        self.futures.append(future)
+        future.add_done_callback(self._hand_out)
+
+
+def _not_given(error: Exception) -> OutputError:
+    return OutputError(
+        f"The workers cannot be given their work ({error}). If the shared memory is full, set JOBLIB_TEMP_FOLDER "
+        "to a folder with space, or use --workers 1."
+    )
 
 
 def _carry_out_in_worker(
     carry_out: CarryOut[Job, Result], position: int, job: Job, board: Path, folder: Path
 ) -> tuple[int, Result]:
     # Ctrl-C reaches the whole process group; the parent decides what becomes of the workers.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    end_with_parent()
+    settle_in()
     torch.set_num_threads(1)
     # Workers are used again, and whoever uses them may have gone to another folder since they began.
     os.chdir(folder)

@@ -18,6 +18,7 @@ from lcgnn.files import check_names, read_json, remove_leftovers, write_json
 from lcgnn.runs.board import Board
 from lcgnn.runs.choice.candidates import AUTO
 from lcgnn.runs.choice.contest import Contest
+from lcgnn.runs.cross_validation import is_small
 from lcgnn.runs.records import Configuration, Record, UsedSplit
 from lcgnn.runs.run import RESULT_FILE, Manner, ProgressCallback, Run, execute
 from lcgnn.runs.runner import run_jobs
@@ -107,7 +108,9 @@ class Session:
             temperature: Of the probabilities that are written.
         """
         manner = dataclasses.replace(self.manner, temperature=temperature)
-        yield from run_jobs(partial(_carry_out, self.folder, manner), self.runs, board, workers=self.workers)
+        here = self.workers > 1 and is_small(self.runs[0].graph)
+        job = partial(_carry_out, self.folder, manner)
+        yield from run_jobs(job, self.runs, board, workers=self.workers, here=here)
 
 
 def _what_is_run(method: str, settings: Mapping[str, Any]) -> str:

@@ -1,0 +1,93 @@
+"""Processes that train beside this one, started before there is work for them: torch takes them seconds to import.
+
+Nothing here waits for torch, so that a command can start them before it imports anything large itself.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+from lcgnn.compute.placement.launch import end_with_parent, is_launched
+
+# Idle processes end after so many seconds.
+_IDLE = 300
+# Of more bytes no folds are trained without being asked for, and reading takes longer than starting a process.
+_LARGE = 2**25
+# Folds of a small graph.
+_FOLDS = 10
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+_started: list[Any] = []
+
+
+def executor(count: int) -> Any:
+    """So many processes beside this one; those that are there already are used again."""
+    from joblib.externals.loky import get_reusable_executor
+
+    _started[:] = [get_reusable_executor(max_workers=count, timeout=_IDLE)]
+    return _started[0]
+
+
+def end_started() -> None:
+    """End the processes of ``executor``, if there are any."""
+    for beside in _started:
+        beside.shutdown(wait=False, kill_workers=True)
+    _started.clear()
+
+
+def end_all() -> None:
+    """End the processes, whatever they are at."""
+    from joblib.externals.loky import get_reusable_executor
+
+    get_reusable_executor().shutdown(wait=False, kill_workers=True)
+
+
+def start_ahead(graph: str, workers: int | None, *, seeds: int = 1, folds: bool = True) -> None:
+    """Have processes import what training needs while this one does, and reads the graph.
+
+    Args:
+        graph: What the user named; a benchmark has no folds.
+        workers: Processes that are asked for; None for one a core.
+        seeds: To be trained.
+        folds: Whether there may be some.
+    """
+    jobs = max(seeds, _FOLDS if folds and _is_small(Path(graph)) else 1)
+    count = min(available_cores() if workers is None else workers, jobs) - 1
+    if count < 1 or is_launched():
+        return
+    beside = executor(count)
+    for _ in range(count):
+        beside.submit(_get_ready)
+
+
+def settle_in() -> None:
+    """What a process does first: an interrupt is for the one that started it, and it ends with that one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent()
+
+
+def _get_ready() -> None:
+    settle_in()
+    from lcgnn.compute import kernels
+    from lcgnn.runs import cross_validation  # noqa: F401
+
+    kernels.ready()
+
+
+def _is_small(path: Path) -> bool:
+    """Whether that is a file or a folder of the user's that is read in a moment."""
+    try:
+        files = path.iterdir() if path.is_dir() else [path]
+        return path.exists() and sum(file.stat().st_size for file in files) < _LARGE
+    except OSError:
+        return False
