@@ -53,11 +53,11 @@ def test_it_answers_as_the_method_that_was_taken(record: Record) -> None:
     assert record.last.test_accuracy == accuracy(fit.label_distribution, loaded.graph.labels, split.test)
 
 
-def test_its_settings_are_those_of_its_candidates() -> None:
+def test_its_settings_are_those_of_its_candidates_and_the_rule() -> None:
     settings = Auto().plain_settings()
     assert settings["lc-gcn"]["selection"] == "last"
     assert settings["lc-gcn"]["guard"] is True
-    assert set(settings) == {"mlp", "spreading", "lc-gcn", "lc-appnp"}
+    assert set(settings) == {"rule", "mlp", "spreading", "lc-gcn", "lc-appnp"}
     with pytest.raises(ConfigError, match="no method 'nothing'"):
         auto_made({"candidates": "mlp,nothing"})
 
