@@ -1,4 +1,4 @@
-"""An example that nobody generated: the papers of Cora as a person would have them, in two tables with 50 labels."""
+"""An example that nobody generated: the papers of Cora as a person would have them, two tables with 50 labels."""
 
 from __future__ import annotations
 
