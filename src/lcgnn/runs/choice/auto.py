@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lcgnn.assessment.calibration import at_temperature
-from lcgnn.errors import DataError
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Context, Fit, Method, create
 from lcgnn.methods.base import OWN_GRAPH, Stage, setting, settings_of
@@ -56,12 +55,17 @@ class Auto(Method):
         """Of every candidate, and the rule by which one of them is taken."""
         return {"rule": RULE, **{name: method.plain_settings() for name, method in self.methods().items()}}
 
-    def fit(self, graph: Graph, split: Split, seed: int = 0, context: Context | None = None) -> ChosenFit:
+    def fit(self, graph: Graph, split: Split, seed: int = 0, context: Context | None = None) -> Fit:
         context = context or Context()
         started = time.perf_counter()
-        choice = contest_in_memory(self.methods(), graph, split, seed, device=context.device)
+        methods = self.methods()
+        choice = contest_in_memory(methods, graph, split, seed, device=context.device)
         if choice is None:
-            raise DataError(f"{graph.name}: no class has two labels, so that nothing can be chosen by them.")
+            # No class has two labels: nothing can be held out, and experience alone decides.
+            name, method = next(iter(methods.items()))
+            fit = method.fit(graph, split, seed, context)
+            stage = Stage(AUTO, fit.label_distribution, note=name)
+            return Fit((stage,), fit.tensors, time.perf_counter() - started)
         fit = choice.method.fit(graph, split, seed, Context(context.device, progress=context.progress))
         answer = at_temperature(fit.label_distribution, choice.assessment.calibration.temperature)
         stage = Stage(AUTO, answer, note=choice.name)
