@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from benchmarks import (
+    answers,
     collapse,
     doubt,
     epoch,
@@ -32,6 +33,7 @@ def main() -> None:
         default="all",
         choices=[
             "all",
+            "answers",
             "layer",
             "epoch",
             "strong",
@@ -73,6 +75,8 @@ def main() -> None:
     )
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
     options = parser.parse_args()
+    if options.what in ("all", "answers"):
+        answers.main(options.out)
     if options.what in ("all", "layer"):
         layer.main(options.out, options.repeats)
     if options.what in ("all", "epoch"):

@@ -276,3 +276,48 @@ def test_methods_that_are_not_there_are_refused() -> None:
         candidates_named("lc-gnc,mlp")
     with pytest.raises(ConfigError, match="name two methods or more"):
         candidates_named("mlp")
+
+
+def turns_and_ahead(race: Race) -> list[tuple[list[tuple[str, int]], list[tuple[str, int]]]]:
+    seen = []
+    for turns in race.turns():
+        seen.append((turns, race.ahead(turns)))
+        for name, fold in turns:
+            race.add(name, made_up(fold, 4))
+    return seen
+
+
+def test_what_is_begun_ahead_comes_before_the_next_look() -> None:
+    seen = turns_and_ahead(race_of(budget=1e6, workers=2))
+    later = [turn for turns, _ in seen for turn in turns]
+    for turns, ahead in seen:
+        done = max(fold for _, fold in turns) + 1
+        look = min([look for look in (3, 5, 7, FOLDS) if look >= done])
+        assert all(done <= fold < look for _, fold in ahead)
+        assert set(ahead) <= set(later)
+        assert not set(ahead) & set(turns)
+    assert any(ahead for turns, ahead in seen if turns[0][1] == 0)
+
+
+def test_what_is_begun_ahead_takes_at_most_half_of_the_time_that_is_left() -> None:
+    race, spent = race_of(budget=60.0, workers=2), 0.0
+    some = False
+    for turns in race.turns():
+        ahead = race.ahead(turns)
+        assert 5.0 * len(ahead) / 2 <= (60.0 - spent) / 2
+        some = some or bool(ahead)
+        for name, fold in turns:
+            race.add(name, made_up(fold, 4, None, 5.0))
+        spent += 5.0 * len(turns) / 2
+    assert some
+
+
+def test_there_is_nothing_ahead_of_a_single_candidate() -> None:
+    assert all(not ahead for _, ahead in turns_and_ahead(Race(("lc-gcn",), LABELS, FOLDS)))
+
+
+def test_the_longest_fold_is_begun_first() -> None:
+    race = race_of()
+    for place, name in enumerate(CANDIDATES):
+        race.add(name, made_up(0, 4, None, float(place)))
+    assert race.in_order([(name, 1) for name in CANDIDATES]) == [(name, 1) for name in reversed(CANDIDATES)]

@@ -62,16 +62,22 @@ class Contest:
     def _trained(
         self, turns: list[Turn], race: Race, entries: Mapping[str, CrossValidation], watcher: Watcher
     ) -> list[FoldRecord | Failure]:
-        """What came of the turns, in their order; of a single candidate, what goes wrong is raised."""
-        alone = len(entries) == 1
-        labels = [f"fold {fold + 1}" if alone else f"{name}, fold {fold + 1}" for name, fold in turns]
-        jobs = [entries[name].job(fold, race.limit(name)) for name, fold in turns]
-        found: dict[int, FoldRecord | Failure] = {}
+        """What came of the turns, in their order; of a single candidate, what goes wrong is raised.
+
+        Workers without a turn begin what comes next, which is then found to be done.
+        """
+        alone, workers = len(entries) == 1, self.entries[0].workers
+        missing = [(name, fold) for name, fold in turns if entries[name].job(fold).finished() is None]
+        ahead = race.ahead(turns) if workers > 1 and missing else []
+        carried_out = [*race.in_order(turns), *race.in_order(ahead)]
+        labels = [f"fold {fold + 1}" if alone else f"{name}, fold {fold + 1}" for name, fold in carried_out]
+        jobs = [entries[name].job(fold, race.limit(name)) for name, fold in carried_out]
+        found: dict[Turn, FoldRecord | Failure] = {}
         carry_out = carry_out_folds if alone else try_folds
         with temporary_board(len(jobs)) as board, watcher.working(board, labels, "folds"):
-            for position, result in carry_out(jobs, board, self.entries[0].workers):
-                found[position] = result
-        return [found[position] for position in range(len(jobs))]
+            for position, result in carry_out(jobs, board, workers):
+                found[carried_out[position]] = result
+        return [found[turn] for turn in turns]
 
     def settled(self, choice: Choice) -> Run:
         """The run of the method that was taken, with the labels and the graph that all candidates had."""

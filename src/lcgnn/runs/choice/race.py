@@ -87,6 +87,24 @@ class Race:
                 self._drop_those_behind(done)
             self._stop_in_time(done)
 
+    def ahead(self, turns: Sequence[Turn]) -> list[Turn]:
+        """What comes after these turns and before the next look, for workers that have nothing to do till then.
+
+        Candidates do not drop out between looks, so that none of it is in vain unless time runs short, and where
+        there is not plenty of time there is nothing ahead.
+        """
+        fold = turns[-1][1]
+        tried = [name for name in self.running if self.records.get(name)]
+        end = min([*(look for look in _LOOKS if look > fold), self.folds])
+        needed = sum(map(self._first_seconds, tried)) * (end - fold - 1) / self.workers
+        if len(self.names) == 1 or (self.budget is not None and needed > self._left() / 2):
+            return []
+        return [(name, later) for later in range(fold + 1, end) for name in tried]
+
+    def in_order(self, turns: Sequence[Turn]) -> list[Turn]:
+        """The longest first, so that the last ones end at about the same time."""
+        return sorted(turns, key=lambda turn: -self._first_seconds(turn[0]) if self.records.get(turn[0]) else 0.0)
+
     def limit(self, name: str) -> float | None:
         """Seconds that the first fold of a candidate may take; None for as many as it takes.
 
