@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 import re
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from pyarrow import parquet
+from tests.docs.follow import blocks_of
 
 from lcgnn.graph import Graph, Split
 from lcgnn.runs.artifacts import save_predictions
@@ -21,6 +21,7 @@ from lcgnn.sources.tables.source import Tables
 
 SHORT = ["--method", "lc-gcn", "--base-epochs", "30", "--epochs", "30", "--folds", "3"]
 PAGE = Path(__file__).parent.parent / "docs" / "own-graph.md"
+FOLLOW = Path(__file__).with_name("docs") / "follow.py"
 
 
 def lcgnn(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -185,22 +186,18 @@ def test_the_help_of_every_command_has_an_example_with_a_folder(example: str, tm
 
 
 def test_the_page_can_be_followed(tmp_path: Path) -> None:
-    blocks = re.findall(r"^```(sh|python)\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-    assert len(blocks) >= 8
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    program = tools / "lcgnn"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m lcgnn "$@"\n')
-    program.chmod(0o755)
-    environment = {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
-    work = tmp_path / "work"
-    work.mkdir()
-    printed = ""
-    for language, text in blocks:
-        command = ["sh", "-e", "-c", text] if language == "sh" else [sys.executable, "-W", "ignore", "-c", text]
-        done = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, f"{text}\n{done.stderr}"
-        printed += done.stdout
+    """In one process, as the other pages are followed."""
+    assert len(blocks_of(PAGE)) >= 8
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", str(FOLLOW), str(PAGE)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
+    work, printed = tmp_path / PAGE.stem, done.stdout
     assert (work / "inspect.png").exists()
     right, total = map(int, re.search(r"(\d+) of (\d+) predictions are right", printed).groups())
     assert right / total > 0.8

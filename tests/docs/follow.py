@@ -19,6 +19,7 @@ SHORTER = (
     (r"--nodes 1000000 --edges 10000000", "--nodes 1500 --edges 9000"),
     (r"--base-epochs 100 --epochs 60", "--base-epochs 6 --epochs 4"),
     (r"--parts 8", "--parts 3"),
+    (r"--budget 1m", "--budget 20s"),
     (r"--method lc-gcn --out first", "--method lc-gcn --folds 2 --out first"),
     # Further processes take longer to start than to train.
     (r"^(lcgnn (?:train|compare|reproduce) .*)$", r"\1 --workers 1"),
