@@ -1,0 +1,91 @@
+"""Processes that are started before there is work for them."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lcgnn.cli import ahead
+from lcgnn.runs import workers
+from lcgnn.sources.examples import write_example
+
+
+class Recorded:
+    """Instead of processes: how many were asked for, and what they were given."""
+
+    def __init__(self) -> None:
+        self.counts: list[int] = []
+        self.submitted: list[Any] = []
+
+    def __call__(self, count: int) -> "Recorded":
+        self.counts.append(count)
+        return self
+
+    def submit(self, task: Any) -> None:
+        self.submitted.append(task)
+
+
+@pytest.fixture
+def recorded(monkeypatch: pytest.MonkeyPatch) -> Recorded:
+    found = Recorded()
+    monkeypatch.setattr(workers, "executor", found)
+    monkeypatch.setattr(workers, "available_cores", lambda: 4)
+    return found
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> str:
+    write_example(tmp_path / "graph")
+    return str(tmp_path / "graph")
+
+
+def test_one_process_fewer_than_cores_is_started_for_folds(recorded: Recorded, graph: str) -> None:
+    workers.start_ahead(graph, None)
+    assert recorded.counts == [3]
+    assert len(recorded.submitted) == 3
+
+
+def test_as_many_are_started_as_are_asked_for(recorded: Recorded, graph: str) -> None:
+    workers.start_ahead(graph, 2)
+    workers.start_ahead("cora", None, seeds=2)
+    assert recorded.counts == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("cora", {}), ("graph", {"folds": False}), ("nowhere", {}), ("graph", {"workers": 1})],
+    ids=["a benchmark", "no folds", "no graph", "one worker"],
+)
+def test_nothing_is_started_where_one_process_does_it_all(
+    name: str, options: dict[str, Any], recorded: Recorded, graph: str
+) -> None:
+    named = graph if name == "graph" else name
+    workers.start_ahead(named, options.pop("workers", None), **options)
+    assert recorded.counts == []
+
+
+def test_nothing_is_started_for_a_large_graph_or_among_several_processes(
+    recorded: Recorded, graph: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as small:
+        small.setattr(workers, "_LARGE", 10)
+        workers.start_ahead(graph, None)
+    monkeypatch.setenv("RANK", "0")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    workers.start_ahead(graph, None)
+    assert recorded.counts == []
+
+
+def test_a_program_that_calls_a_command_decides_for_itself(
+    recorded: Recorded, graph: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ahead, "_is_program", False)
+    ahead.start_workers(graph, None)
+    assert recorded.counts == []
+
+
+def test_starting_processes_does_not_wait_for_torch() -> None:
+    program = "import sys, lcgnn.runs.workers, lcgnn.cli.ahead; sys.exit('torch' in sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True)
