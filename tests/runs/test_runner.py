@@ -57,7 +57,7 @@ def killed_always(parent: int, _: Callable[[Progress], None]) -> int:
 
 
 def test_every_job_is_done_once_here_or_in_another_process() -> None:
-    with temporary_board(12) as board:
+    with temporary_board(17) as board:
         found = dict(run_jobs(process_of, list(range(12)), board, workers=2, here=True, positions=range(5, 17)))
     assert {position: number for position, (number, _) in found.items()} == {n + 5: n for n in range(12)}
     assert os.getpid() in {process for _, process in found.values()}
@@ -72,7 +72,7 @@ def test_an_error_of_a_job_is_raised_wherever_it_was_carried_out() -> None:
 def test_what_a_killed_process_was_at_is_begun_again(tmp_path: Path) -> None:
     jobs = [(number, tmp_path / "mark", os.getpid()) for number in range(6)]
     with temporary_board(6) as board:
-        found = dict(run_jobs(killed_once, jobs, board, workers=3, here=True))
+        found = dict(run_jobs(killed_once, jobs, board, workers=2, here=True))
     assert found == {number: number for number in range(6)}
 
 

@@ -110,7 +110,7 @@ def _beside(
         raise _not_given(error) from error
     finally:
         if not finished:
-            end_all()
+            handed_out.end()
 
 
 class _HandedOut:
@@ -148,6 +148,11 @@ class _HandedOut:
                 self.futures.append(future)
         if wait and self.futures:
             yield from self.finished(wait=True)
+
+    def end(self) -> None:
+        """End the processes, whatever they are at; none is given anything more."""
+        self.waiting.clear()
+        self.processes.shutdown(wait=False, kill_workers=True)
 
     def _hand_out(self, _: object = None) -> None:
         """Called again by whatever finishes, from a thread of the executor."""
