@@ -45,7 +45,7 @@ class Loop:
         self.opened = opened
         self.lock = threading.RLock()
         self.ledger = Ledger(opened.ledger, opened.graph.class_names, by)
-        self.labels = Labels.of(opened, self.ledger.given)
+        self.labels = Labels.of(opened.graph, opened.numbers, self.ledger.given)
         self.curve = Curve(opened.cache / "curve.json", int(self.labels.nodes.size))
         self.answers: Answers | None = None
         self.doubts: tuple[DoubtMessage, ...] = ()
@@ -222,7 +222,7 @@ class Loop:
 
     def _changed(self) -> None:
         """Take into account that the ledger has other lines than before."""
-        self.labels = Labels.of(self.opened, self.ledger.given)
+        self.labels = Labels.of(self.opened.graph, self.opened.numbers, self.ledger.given)
         self.revision += 1
         self._changes, self._changed_at = self._changes + 1, time.monotonic()
         if self._changes >= _CHANGES or self.answers is None:
