@@ -110,8 +110,8 @@ def table(content: dict[str, Any]) -> str:
             "Of the edges at the top of a ranking, as many as were added at random, how many were added, in "
             "percent; mean of the draws, with their standard deviation for ours. Features: the lowest cosine "
             "first. Predicted classes: how seldom LC-GCN's classes of both ends are joined. Ours: these three "
-            "together. First ten: of the edges that `lcgnn doubt` names by default. Listed: all that it would name, in "
-            "percent of the edges, and how many of those that were added are among them.",
+            "together. First ten: of the edges that `lcgnn doubt` names by default. Listed: all that it would "
+            "name, in percent of the edges, and how many of those that were added are among them.",
             "",
             *lines,
             "",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from lcgnn.graph import UNLABELLED
 from lcgnn.labelling.training import Job
 from lcgnn.sources.node_labels import NodeLabels
+from lcgnn.sources.tables.labels import MOST_CLASSES
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +37,9 @@ class Labels(NodeLabels):
         return frozenset((*self.skipped, *self.unsure))
 
     def job(self, number: int) -> Job | None:
-        """What there is to learn from; None for fewer than two classes."""
+        """What there is to learn from; None for fewer than two classes, or more than can be learnt."""
         present = np.flatnonzero(self.counts)
-        if present.size < 2:
+        if not 2 <= present.size <= MOST_CLASSES:
             return None
         nodes = self.nodes
         names = tuple(self.class_names[label] for label in present)
