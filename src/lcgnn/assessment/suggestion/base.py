@@ -78,6 +78,9 @@ class Strategy(ABC):
     asks_model: ClassVar[bool] = False
     """Whether what a model says of the nodes changes the choice, so that it pays to ask in batches."""
 
+    version: ClassVar[int] = 1
+    """Counted up by every change of what is chosen: records of what an older version chose do not count then."""
+
     @abstractmethod
     def choose(self, landscape: Landscape, question: Question) -> Nodes:
         """The nodes, the first to be labelled first; as many as asked for, all of them candidates."""
