@@ -10,6 +10,7 @@ from benchmarks import (
     doubt,
     edges,
     epoch,
+    experience,
     fits,
     label,
     layer,
@@ -38,6 +39,7 @@ def main() -> None:
             "collapse",
             "doubt",
             "edges",
+            "experience",
             "training",
             "fits",
             "label",
@@ -85,6 +87,8 @@ def main() -> None:
         doubt.main(options.out, options.draws)
     if options.what in ("all", "edges"):
         edges.main(options.out, options.draws)
+    if options.what in ("all", "experience"):
+        experience.main(options.out)
     if options.what in ("all", "training"):
         training.main(options.out)
     if options.what in ("all", "fits"):
