@@ -84,6 +84,8 @@ class Queue:
                     labels=labels.labels[nodes],
                     distribution=None if answers is None else answers.distribution,
                     excluded=np.array([*labels.skipped, *labels.unsure], dtype=np.int64),
+                    # The card has those of the newest model, which may be another by then.
+                    figures=False,
                 )
             )
             self._fills += 1

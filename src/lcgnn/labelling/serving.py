@@ -132,8 +132,8 @@ class Serving:
             return "No label was given. Give the command again to go on."
         opened = self.loop.opened
         return (
-            f"{kept:,} label{' is' if kept == 1 else 's are'} in {opened.ledger}. Give the command again to go on "
-            f"or train on {'it' if kept == 1 else 'them'}: {opened.next_command}"
+            f"{kept:,} label{' is' if kept == 1 else 's are'} in {opened.ledger}. To go on, give the command "
+            f"again. To train on {'it' if kept == 1 else 'them'}: {opened.next_command}"
         )
 
     def open_browser(self) -> None:
