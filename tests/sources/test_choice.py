@@ -1,6 +1,7 @@
 """What the user names is one source, decided once; every source keeps the same promises."""
 
 import dataclasses
+import json
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,18 @@ def test_a_source_with_files_is_found_again_at_its_place(source: Source) -> None
         return
     assert type(source_at(source.name, place)) is type(source)
     assert source_of(source) is source
+
+
+def test_tables_are_found_again_with_the_columns_that_were_named(places: dict[type[Source], Any]) -> None:
+    named = Columns(id="id", label="topic", ignore=("year",))
+    source = source_of(places[Tables], named)
+    again = source_at(source.name, json.loads(json.dumps(source.place())))
+    assert again == source
+
+
+@pytest.mark.parametrize("content", [None, 7, [], {"id": 7, "ignore": 7}, {"split": "x", "ignore": [7]}])
+def test_columns_that_a_record_does_not_name_are_guessed(content: Any) -> None:
+    assert Columns.from_json(content) == Columns()
 
 
 def test_columns_are_named_only_where_there_are_columns(source: Source, places: dict[type[Source], Any]) -> None:

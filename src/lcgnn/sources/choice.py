@@ -66,7 +66,7 @@ def source_at(name: str, place: Mapping[str, Any] | None) -> Source:
             f"{place['folder']}, which the model was trained on, is not here. "
             "Say where it is: lcgnn predict RUN GRAPH"
         )
-    found = _at(str(place["folder"]), Columns())
+    found = _at(str(place["folder"]), Columns.from_json(place.get("columns")))
     return found if labels is None else _labelled(found, labels)
 
 

@@ -88,7 +88,8 @@ def _tell(
     ledger: Path, nodes: TableFile, now: list[str | None], before: list[str | None], gone: int, notes: list[str]
 ) -> None:
     changed = sum(new != old for new, old in zip(now, before, strict=True))
-    notes.append(f"{ledger.name}: the labels given there count ({changed:,} differ from {nodes.path.name}).")
+    differ = f"differ from {nodes.path.name}" if any(name is not None for name in before) else "nodes"
+    notes.append(f"{ledger.name}: the labels given there count ({changed:,} {differ}).")
     if gone:
         notes.append(
             f"{ledger.name}: {gone:,} labels are of nodes that are not in {nodes.path.name}; they are left out."
