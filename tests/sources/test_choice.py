@@ -19,6 +19,7 @@ from lcgnn.sources.benchmarks.rescaled import Rescaled
 from lcgnn.sources.choice import source_at, source_of
 from lcgnn.sources.examples import write_example
 from lcgnn.sources.in_python import Frames, Given, NetworkX, PyG
+from lcgnn.sources.labelled import Labelled
 from lcgnn.sources.npz import Npz, save_npz
 from lcgnn.sources.parts.files import write_parts
 from lcgnn.sources.parts.parted import Parts
@@ -75,8 +76,9 @@ def concrete() -> set[type]:
 
 
 def test_every_class_of_source_is_in_these_tests(places: dict[type[Source], Any]) -> None:
-    # A rescaled benchmark is of a study's rows; nobody names one.
-    assert {cls for cls in concrete() if not issubclass(cls, Benchmark)} - {Rescaled} == set(places)
+    # A rescaled benchmark is of a study's rows, nobody names one; labels over any of these are in test_labelled.py.
+    others = {Rescaled, Labelled}
+    assert {cls for cls in concrete() if not issubclass(cls, Benchmark)} - others == set(places)
 
 
 @pytest.fixture(params=["Tables", "Npz", "ArrayFolder", "Parts", "Frames", "NetworkX", "PyG", "Given"])
