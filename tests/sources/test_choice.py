@@ -76,7 +76,7 @@ def concrete() -> set[type]:
 
 
 def test_every_class_of_source_is_in_these_tests(places: dict[type[Source], Any]) -> None:
-    # A rescaled benchmark is of a study's rows, nobody names one; labels over any of these are in test_labelled.py.
+    # A rescaled benchmark is of a study's rows, nobody names one; labels over others are in test_labelled.py.
     others = {Rescaled, Labelled}
     assert {cls for cls in concrete() if not issubclass(cls, Benchmark)} - others == set(places)
 
