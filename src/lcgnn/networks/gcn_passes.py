@@ -58,34 +58,21 @@ class GCNPasses(Passes):
 
     def _readout(self, dropout: Dropout) -> Tensor:
         assert self.embedding is not None
-        activation.forward(
-            self.embedding.numpy(),
-            self.bias_0,
-            False,
-            *dropout.arguments(),
-            dropout.row_numbers,
-            self.hidden.numpy(),
-        )
+        activation.forward(self.embedding.numpy(), self.bias_0, False, dropout, self.hidden.numpy())
         logits = self.adjacency.product(self.project(self.hidden))
         dense.add_bias(self.classes, logits.numpy(), self.bias_1)
         return logits
 
     def backward(self, gradient: Tensor, *further: Tensor) -> None:  # noqa: ARG002
         grad_projected = self.adjacency.transposed_product(gradient)
-        grad_hidden = grad_projected @ self.weight_1.T
-        activation.backward(
-            self.hidden.numpy(),
-            grad_hidden.numpy(),
-            False,
-            *self.dropout.arguments(),
-            self.dropout.row_numbers,
-            self.grad_embedding.numpy(),
-        )
+        grad_hidden = dense.product(grad_projected, self.weight_1.T)
+        into = self.grad_embedding.numpy()
+        activation.backward(self.hidden.numpy(), grad_hidden.numpy(), False, self.dropout, into)
         gradients = (
             self.first_layer.gradient(self.grad_embedding),
-            self.grad_embedding.sum(dim=0),
+            dense.column_sums(self.grad_embedding),
             dense.transposed_product(self.hidden, grad_projected),
-            gradient.sum(dim=0),
+            dense.column_sums(gradient),
         )
         for parameter, value in zip(self.parameters, gradients, strict=True):
             parameter.grad = value
@@ -121,7 +108,7 @@ class _Propagated:
         self.propagated = graph.propagated
 
     def product(self, weight: Tensor) -> Tensor:
-        return self.propagated @ weight
+        return dense.product(self.propagated, weight)
 
     def gradient(self, grad_product: Tensor) -> Tensor:
         return dense.transposed_product(self.propagated, grad_product)

@@ -65,6 +65,12 @@ class Dropout:
         """The rows' numbers as the compiled kernels take them: none if they count from 0."""
         return _NO_ROWS if self.rows is None else self.rows.numpy()
 
+    def numbers_of(self, rows: slice) -> NDArray[np.int64]:
+        """The same for some of the rows."""
+        if self.rows is not None:
+            return self.row_numbers[rows]
+        return np.arange(rows.start, rows.stop) if self.rate and rows.start else _NO_ROWS
+
     @cached_property
     def _arguments(self) -> tuple[NDArray[Any], np.float32]:
         return np.array([self.key, self.threshold], dtype=np.uint32), np.float32(self.scale)

@@ -16,7 +16,9 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from lcgnn import consistency
+from lcgnn.compute.kernels import threads
 from lcgnn.compute.kernels.backend import constant, fused
+from lcgnn.compute.kernels.divided_objective import Softmax, loss_and_gradient
 from lcgnn.consistency import Reduction
 
 
@@ -33,20 +35,23 @@ def label_consistency_loss(
 
 def label_consistency_scores(logits: Tensor, labels: Tensor, nodes: Tensor) -> tuple[float, int]:
     """Mean cross-entropy of the aggregated distribution at the nodes, and how many of them it gets right."""
-    if fused(logits):
+    if fused(logits) and threads.is_one_block(logits.shape[0]):
         from lcgnn.compute.kernels.compiled import agreement
 
         loss, correct = agreement.scores(constant(logits.shape[1]), _array(logits), labels.numpy(), nodes.numpy())
         return loss, correct
-    aggregated = consistency.aggregate(torch.softmax(logits, dim=1))
-    loss = consistency.classification_loss(aggregated, labels, nodes).item()
-    return loss, int((aggregated[nodes].argmax(dim=1) == labels[nodes]).sum())
+    aggregated = consistency.aggregate(torch.softmax(logits[nodes], dim=1), class_agreement(logits)[0])
+    every = torch.arange(nodes.shape[0], device=logits.device)
+    loss = consistency.classification_loss(aggregated, labels[nodes], every).item()
+    return loss, int((aggregated.argmax(dim=1) == labels[nodes]).sum())
 
 
 def class_agreement(logits: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
     """The (C, C) class agreement of these rows, and what carries its gradient back to their logits (N, C)."""
     if not fused(logits):
         return _class_agreement_plain(logits)
+    if not threads.is_one_block(logits.shape[0]):
+        return _class_agreement_divided(logits)
     from lcgnn.compute.kernels.compiled import agreement
 
     classes = constant(logits.shape[1])
@@ -58,6 +63,16 @@ def class_agreement(logits: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]
         return result
 
     return torch.from_numpy(total), carry_back
+
+
+def _class_agreement_divided(logits: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+    softmax = Softmax.of(logits)
+
+    def carry_back(gradient: Tensor) -> Tensor:
+        grad_sums = np.vstack([gradient.numpy(), np.zeros_like(softmax.sums[:1])])
+        return softmax.carried_back(grad_sums, logits.shape[0])
+
+    return torch.from_numpy(softmax.agreement), carry_back
 
 
 def _class_agreement_plain(logits: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
@@ -76,8 +91,10 @@ def label_consistency_gradient(
     """The fused loss and its gradient (N, C) by the logits, without autograd."""
     from lcgnn.compute.kernels.compiled import agreement
 
-    gradient = torch.empty(logits.shape)
     count = nodes.shape[0] if reduction == "mean" else 1
+    if not threads.is_one_block(logits.shape[0]):
+        return loss_and_gradient(logits, labels, nodes, 1.0 / count, weight / count**2)
+    gradient = torch.empty(logits.shape)
     loss = agreement.loss_and_gradient(
         constant(logits.shape[1]),
         _array(logits),
