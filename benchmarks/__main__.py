@@ -18,6 +18,7 @@ from benchmarks import (
     strong,
     tables,
     text,
+    threads,
     training,
     trust,
 )
@@ -43,6 +44,7 @@ def main() -> None:
             "text",
             "trust",
             "scale",
+            "threads",
             "ranks",
             "page",
         ],
@@ -54,7 +56,8 @@ def main() -> None:
         action="store_true",
         help="epoch: one thread, without memory and the N x N form on PubMed; written to epoch-quick",
     )
-    parser.add_argument("--sizes", type=int, nargs="+", default=list(scale.SIZES), help="scale: numbers of nodes")
+    parser.add_argument("--sizes", type=int, nargs="+", help="scale, threads: numbers of nodes")
+    parser.add_argument("--networks", nargs="+", default=list(threads.NETWORKS), help="threads: which")
     parser.add_argument(
         "--graphs",
         nargs="+",
@@ -96,7 +99,10 @@ def main() -> None:
     elif options.what in ("all", "trust"):
         trust.main(options.out)
     if options.what in ("all", "scale"):
-        scale.main(options.out, tuple(options.sizes))
+        scale.main(options.out, tuple(options.sizes or scale.SIZES))
+    if options.what in ("all", "threads"):
+        sizes, networks = tuple(options.sizes or threads.SIZES), tuple(options.networks)
+        threads.main(options.out, options.repeats, max(options.threads), sizes, networks)
     if options.what in ("all", "ranks"):
         ranks.main(options.out)
     if options.what in ("all", "page"):

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lcgnn.compute.kernels.threads import available_cores
 from lcgnn.errors import ConfigError
 from lcgnn.experiments.forecast import Item, forecast
 from lcgnn.experiments.graphs import Graphs
@@ -21,7 +22,6 @@ from lcgnn.runs.board import Board
 from lcgnn.runs.planning import check_seeds
 from lcgnn.runs.records import Record
 from lcgnn.runs.run import Run
-from lcgnn.runs.runner import available_cores
 from lcgnn.sources.benchmarks import benchmark
 from lcgnn.sources.source import Progress
 

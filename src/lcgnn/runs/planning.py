@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from lcgnn.compute.device import resolve_device
+from lcgnn.compute.kernels.threads import available_cores
 from lcgnn.errors import ConfigError, DataError
 from lcgnn.graph import Split
 from lcgnn.limits import check_memory
@@ -22,7 +23,6 @@ from lcgnn.runs.choice.contest import Contest
 from lcgnn.runs.choice.planning import plan_contest, shared_settings
 from lcgnn.runs.cross_validation import plan_cross_validation
 from lcgnn.runs.run import Manner, Run
-from lcgnn.runs.runner import available_cores
 from lcgnn.runs.session import (
     Session,
     by_seed,

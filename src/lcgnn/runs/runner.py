@@ -1,4 +1,4 @@
-"""Many runs over worker processes, one thread each."""
+"""Many runs over worker processes, which share the cores."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from joblib.externals.loky import get_reusable_executor
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from lcgnn.compute import kernels
+from lcgnn.compute.kernels import threads
 from lcgnn.compute.placement.launch import end_with_parent
 from lcgnn.errors import OutputError
 from lcgnn.runs.board import Board
@@ -26,13 +27,6 @@ CarryOut = Callable[[Job, Callable[[Progress], None]], Result]
 
 # Times in a row that workers may be killed before the runner gives up.
 _MOST_LOSSES = 3
-
-
-def available_cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def run_jobs(
@@ -53,6 +47,7 @@ def run_jobs(
     """
     left = dict(zip(range(len(jobs)) if positions is None else positions, jobs, strict=True))
     if workers <= 1:
+        # Rows are divided by lcgnn itself (``kernels.threads``): torch's sums depend on how many threads it has.
         torch.set_num_threads(1)
         for position, job in left.items():
             yield _carry_out(carry_out, position, job, board)
@@ -80,7 +75,7 @@ def _over_workers(
     parallel = Parallel(n_jobs=workers, backend="loky", return_as="generator_unordered", batch_size=1)
     here = Path.cwd()
     tasks = (
-        delayed(_carry_out_in_worker)(carry_out, position, job, board.path, here)
+        delayed(_carry_out_in_worker)(carry_out, position, job, board.path, here, threads.number(workers))
         for position, job in list(jobs.items())
     )
     finished = False
@@ -99,7 +94,7 @@ def _over_workers(
 
 
 def _carry_out_in_worker(
-    carry_out: CarryOut[Job, Result], position: int, job: Job, board: Path, folder: Path
+    carry_out: CarryOut[Job, Result], position: int, job: Job, board: Path, folder: Path, num_threads: int
 ) -> tuple[int, Result]:
     # Ctrl-C reaches the whole process group; the parent decides what becomes of the workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -107,7 +102,8 @@ def _carry_out_in_worker(
     torch.set_num_threads(1)
     # Workers are used again, and whoever uses them may have gone to another folder since they began.
     os.chdir(folder)
-    return _carry_out(carry_out, position, job, Board(board))
+    with threads.using(num_threads):
+        return _carry_out(carry_out, position, job, Board(board))
 
 
 def _carry_out(carry_out: CarryOut[Job, Result], position: int, job: Job, board: Board) -> tuple[int, Result]:

@@ -332,5 +332,5 @@ def test_cores_are_shared_among_processes_and_bounded_by_the_environment(monkeyp
 
 
 def test_no_thread_is_not_a_number_of_threads():
-    with pytest.raises(ConfigError, match="--threads is 0; it must be at least 1"), threads.using(0):
+    with pytest.raises(ConfigError, match="one thread is needed, not 0"), threads.using(0):
         pass

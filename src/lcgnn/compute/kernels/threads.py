@@ -64,7 +64,7 @@ def fair_share(processes: int = 1) -> int:
 def check_threads(count: int | None) -> None:
     """ConfigError unless it is a number of threads, or None for a fair share."""
     if count is not None and count < 1:
-        raise ConfigError(f"--threads is {count}; it must be at least 1.")
+        raise ConfigError(f"At least one thread is needed, not {count}.")
 
 
 _chosen: int | None = None
@@ -82,9 +82,9 @@ def using(count: int | None) -> Iterator[None]:
         _chosen = before
 
 
-def number() -> int:
-    """How many threads rows are divided among."""
-    return _chosen or fair_share()
+def number(processes: int = 1) -> int:
+    """How many threads rows are divided among, in each of so many processes that compute at the same time."""
+    return _chosen or fair_share(processes)
 
 
 @contextmanager
