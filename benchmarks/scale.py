@@ -165,8 +165,14 @@ def _child(name: str, model: str, folder: Path) -> None:
     import torch_geometric  # noqa: F401
 
     import lcgnn.methods  # noqa: F401
+    from lcgnn.compute.kernels import threads
 
     torch.set_num_threads(1)
+    with threads.using(1):
+        _measure_in_child(name, model, folder)
+
+
+def _measure_in_child(name: str, model: str, folder: Path) -> None:
     seconds: list[float] = []
     if name != "none":
         step = CONTENDERS[name](model, folder)

@@ -75,7 +75,7 @@ def table(content: dict[str, Any]) -> str:
         "",
         "Milliseconds an epoch (training and validation) of label consistency on graphs of `lcgnn generate` with "
         f"{EDGES_A_NODE} edges a node, 64 features and 20 classes: on one thread, on several, and PyTorch "
-        "Geometric's on as many. Medians; contenders interleaved. Ratios: median of the repeats (least to greatest).",
+        "Geometric's on as many. Medians; contenders interleaved. Ratios: median (least to greatest).",
         "Graphs below 32,768 nodes stay on one thread.",
         f"{in_words(content['machine'])}.",
         f"`{content['command']}`",
