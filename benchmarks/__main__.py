@@ -12,6 +12,7 @@ from benchmarks import (
     fits,
     label,
     layer,
+    order,
     page,
     ranks,
     scale,
@@ -45,6 +46,7 @@ def main() -> None:
             "trust",
             "scale",
             "threads",
+            "order",
             "ranks",
             "page",
         ],
@@ -56,7 +58,8 @@ def main() -> None:
         action="store_true",
         help="epoch: one thread, without memory and the N x N form on PubMed; written to epoch-quick",
     )
-    parser.add_argument("--sizes", type=int, nargs="+", help="scale, threads: numbers of nodes")
+    parser.add_argument("--sizes", type=int, nargs="+", help="scale, threads, order: numbers of nodes")
+    parser.add_argument("--methods", nargs="+", default=[], help="fits: only these [default: all of Table 2]")
     parser.add_argument("--networks", nargs="+", default=list(threads.NETWORKS), help="threads: which")
     parser.add_argument(
         "--graphs",
@@ -87,7 +90,7 @@ def main() -> None:
     if options.what in ("all", "training"):
         training.main(options.out)
     if options.what in ("all", "fits"):
-        fits.main(options.out)
+        fits.main(options.out, tuple(options.methods))
     if options.what in ("all", "label"):
         label.main(options.out)
     if options.what in ("all", "tables"):
@@ -103,6 +106,8 @@ def main() -> None:
     if options.what in ("all", "threads"):
         sizes, networks = tuple(options.sizes or threads.SIZES), tuple(options.networks)
         threads.main(options.out, options.repeats, max(options.threads), sizes, networks)
+    if options.what in ("all", "order"):
+        order.main(options.out, options.repeats, tuple(options.sizes or order.SIZES))
     if options.what in ("all", "ranks"):
         ranks.main(options.out)
     if options.what in ("all", "page"):
