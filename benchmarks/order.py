@@ -88,8 +88,8 @@ def table(content: dict[str, Any]) -> str:
         "# Numbering",
         "",
         f"One product of the normalised adjacency with {COLUMNS} columns on one thread, nanoseconds an entry, on "
-        f"graphs of `lcgnn generate` with {EDGES_A_NODE} edges a node: with every entry beside the diagonal, with the "
-        "nodes as they are generated (communities together), shuffled, and shuffled ones renumbered. Medians; "
+        f"graphs of `lcgnn generate` with {EDGES_A_NODE} edges a node: with every entry beside the diagonal, with "
+        "the nodes as they are generated (communities together), shuffled, and shuffled ones renumbered. Medians; "
         "contenders interleaved; in brackets the median ratio to the graph as generated (least to greatest). "
         "Seconds: what finding the order and renumbering the matrix took.",
         f"{in_words(content['machine'])}.",
