@@ -62,7 +62,7 @@ def main() -> None:
     )
     parser.add_argument("--sizes", type=int, nargs="+", help="scale, threads, order: numbers of nodes")
     parser.add_argument("--methods", nargs="+", default=[], help="fits: only these [default: all of Table 2]")
-    parser.add_argument("--networks", nargs="+", default=list(threads.NETWORKS), help="threads: which")
+    parser.add_argument("--networks", nargs="+", default=list(threads.NETWORKS), help="scale, threads: which")
     parser.add_argument(
         "--graphs",
         nargs="+",
@@ -106,7 +106,8 @@ def main() -> None:
     elif options.what in ("all", "trust"):
         trust.main(options.out)
     if options.what in ("all", "scale"):
-        scale.main(options.out, tuple(options.sizes or scale.SIZES))
+        models = tuple(name for name in scale.MODELS if name in options.networks)
+        scale.main(options.out, tuple(options.sizes or scale.SIZES), models)
     if options.what in ("all", "threads"):
         sizes, networks = tuple(options.sizes or threads.SIZES), tuple(options.networks)
         threads.main(options.out, options.repeats, max(options.threads), sizes, networks)
