@@ -151,8 +151,8 @@ def table(content: dict[str, Any]) -> str:
     for model in content["exponents"]:
         least, greatest = _growth([row for row in content["rows"] if row["model"] == model])
         lines.append(
-            f"LC-{model.upper()}: from 100,000 nodes on {least:.0f} to {greatest:.0f} ns a node and edge, within a "
-            f"factor of {greatest / least:.2f}."
+            f"LC-{model.upper()}: from 100,000 nodes on {least:.0f} to {greatest:.0f} ns a node and edge, within "
+            f"a factor of {greatest / least:.2f}."
         )
     for model, fitted in content["exponents"].items():
         lines.append(

@@ -37,9 +37,9 @@ class NarrowProduct:
         """The weight has changed."""
         self.inner.copy_(self.weight)
 
-    def __call__(self, tall: Tensor) -> Tensor:
-        """The product, which may be a part of a wider matrix."""
-        return product(tall, self.padded)[:, : self.inner.shape[1]]
+    def write(self, tall: Tensor, result: Tensor) -> None:
+        """Fill the result with the product, which may have more columns than the weight."""
+        torch.mm(tall, self.padded, out=result)
 
 
 def product(tall: Tensor, weight: Tensor) -> Tensor:

@@ -207,7 +207,9 @@ def _share(work: Callable[[Part], object], parts: Sequence[Part]) -> None:
             work(parts[0])
             return
         left = deque(parts)
-        helpers = [_pool().submit(_work_off, work, left) for _ in range(min(number(), len(parts)) - 1)]
+        # What is divided again is so for the thread's own turn: others have theirs.
+        others = 0 if getattr(_here, "at_work", False) else min(number(), len(parts)) - 1
+        helpers = [_pool().submit(_work_off, work, left) for _ in range(others)]
         before = torch.get_num_threads()
         try:
             _work_off(work, left)
@@ -223,13 +225,20 @@ def _share(work: Callable[[Part], object], parts: Sequence[Part]) -> None:
 
 def _work_off(work: Callable[[Part], object], left: deque[Part]) -> None:
     _leave_to_one()
-    with torch.no_grad():
-        while left:
-            try:
-                part = left.popleft()
-            except IndexError:
-                return
-            work(part)
+    before, _here.at_work = getattr(_here, "at_work", False), True
+    try:
+        with torch.no_grad():
+            while left:
+                try:
+                    part = left.popleft()
+                except IndexError:
+                    return
+                work(part)
+    finally:
+        _here.at_work = before
+
+
+_here = threading.local()
 
 
 @cache
