@@ -46,7 +46,7 @@ def product(tall: Tensor, weight: Tensor) -> Tensor:
     """``tall @ weight`` for (N, D) and (D, K), outside of autograd."""
     if threads.is_one_block(tall.shape[0]):
         return tall @ weight
-    result = torch.empty(tall.shape[0], weight.shape[1])
+    result = tall.new_empty(tall.shape[0], weight.shape[1])
     threads.for_rows(lambda rows: torch.mm(tall[rows], weight, out=result[rows]), tall.shape[0])
     return result
 

@@ -51,7 +51,7 @@ class Softmax:
         """(N, C) by the logits, given the gradient (C + 1, C) by the sums."""
         from lcgnn.compute.kernels.compiled import divided_agreement
 
-        gradient = torch.empty(num_nodes, grad_sums.shape[1])
+        gradient = torch.empty(num_nodes, grad_sums.shape[1], dtype=torch.float32)
         written, classes = gradient.numpy(), constant(grad_sums.shape[1])
 
         def of_rows(rows: slice) -> None:
@@ -77,7 +77,7 @@ def loss_and_gradient(
     from lcgnn.compute.kernels.compiled import divided_agreement
 
     softmax, own = Softmax.of(logits), logits.detach()[nodes]
-    grad_sums, grad_own = np.zeros_like(softmax.sums), torch.empty(own.shape)
+    grad_sums, grad_own = np.zeros_like(softmax.sums), torch.empty_like(own)
     loss = divided_agreement.loss_at(
         constant(own.shape[1]),
         own.numpy(),

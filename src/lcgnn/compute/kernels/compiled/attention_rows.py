@@ -39,7 +39,7 @@ from lcgnn.compute.kernels.compiled.prefetch import AHEAD, LINE, prefetch
 from lcgnn.compute.kernels.dropout import Dropout
 
 _NO_SHIFTS = np.empty(0, dtype=np.int64)
-_NOTHING = torch.empty(0, 0)
+_NOTHING = torch.empty(0, 0, dtype=torch.float32)
 
 Floats = NDArray[np.float32]
 
@@ -101,7 +101,7 @@ class AttendRows(torch.autograd.Function):
         weights = source_weight.numpy(), target_weight.numpy()
 
         def score_backward(rows: slice) -> Tensor:
-            by_weights = torch.empty(2, *source_weight.shape)
+            by_weights: Tensor = source_weight.new_empty(2, *source_weight.shape)
             of_rows = given[0][rows], grad_scores[0][rows], grad_scores[1][rows]
             kernels.score_backward(*of_rows, *weights, grad_projected[rows], *by_weights.numpy())
             return by_weights
