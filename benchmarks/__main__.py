@@ -15,12 +15,14 @@ from benchmarks import (
     fits,
     label,
     layer,
+    order,
     page,
     ranks,
     scale,
     strong,
     tables,
     text,
+    threads,
     training,
     trust,
 )
@@ -49,6 +51,8 @@ def main() -> None:
             "text",
             "trust",
             "scale",
+            "threads",
+            "order",
             "ranks",
             "page",
         ],
@@ -60,7 +64,9 @@ def main() -> None:
         action="store_true",
         help="epoch: one thread, without memory and the N x N form on PubMed; written to epoch-quick",
     )
-    parser.add_argument("--sizes", type=int, nargs="+", default=list(scale.SIZES), help="scale: numbers of nodes")
+    parser.add_argument("--sizes", type=int, nargs="+", help="scale, threads, order: numbers of nodes")
+    parser.add_argument("--methods", nargs="+", default=[], help="fits: only these [default: all of Table 2]")
+    parser.add_argument("--networks", nargs="+", default=list(threads.NETWORKS), help="scale, threads: which")
     parser.add_argument(
         "--graphs",
         nargs="+",
@@ -96,7 +102,7 @@ def main() -> None:
     if options.what in ("all", "training"):
         training.main(options.out)
     if options.what in ("all", "fits"):
-        fits.main(options.out)
+        fits.main(options.out, tuple(options.methods))
     if options.what in ("all", "label"):
         label.main(options.out)
     if options.what in ("all", "tables"):
@@ -108,7 +114,13 @@ def main() -> None:
     elif options.what in ("all", "trust"):
         trust.main(options.out)
     if options.what in ("all", "scale"):
-        scale.main(options.out, tuple(options.sizes))
+        models = tuple(name for name in scale.MODELS if name in options.networks)
+        scale.main(options.out, tuple(options.sizes or scale.SIZES), models)
+    if options.what in ("all", "threads"):
+        sizes, networks = tuple(options.sizes or threads.SIZES), tuple(options.networks)
+        threads.main(options.out, options.repeats, max(options.threads), sizes, networks)
+    if options.what in ("all", "order"):
+        order.main(options.out, options.repeats, tuple(options.sizes or order.SIZES))
     if options.what in ("all", "ranks"):
         ranks.main(options.out)
     if options.what in ("all", "page"):

@@ -12,6 +12,7 @@ import torch
 
 from benchmarks.measure import in_words, interleaved, machine, peak_memory, print_peak_memory, ratio, write
 from benchmarks.peers import PyGTraining
+from lcgnn.compute.kernels import threads
 from lcgnn.compute.placement.whole import GraphTensors
 from lcgnn.compute.sparse import SparseMatrix
 from lcgnn.methods import create
@@ -41,7 +42,13 @@ def ours(dataset: str, model: str, phase: str, *, whole: bool = True) -> Callabl
     loop = next(Loop(trainer, item, objective) for item, objective in phases if item.name == phase)
     if whole:
         loop.passes = network.passes(tensors)
-    return loop.step
+
+    def step() -> None:
+        # As in a fit; what is divided among threads is not up to torch.
+        with threads.steady():
+            loop.step()
+
+    return step
 
 
 def products(dataset: str, model: str) -> Callable[[], object]:
@@ -86,24 +93,25 @@ def names(model: str) -> list[str]:
     return everywhere + (["products", "dense LC"] if model == "gcn" else [])
 
 
-def measure(repeats: int, threads: tuple[int, ...], quick: bool) -> dict[str, Any]:
+def measure(repeats: int, counts: tuple[int, ...], quick: bool) -> dict[str, Any]:
     rows = []
-    for count in threads:
+    for count in counts:
         torch.set_num_threads(count)
         for dataset in DATASETS:
             for model in MODELS:
-                rows.append(_measure_one(dataset, model, repeats, count, quick))
+                with threads.using(count):
+                    rows.append(_measure_one(dataset, model, repeats, count, quick))
                 print(_one_line(rows[-1]), file=sys.stderr)
     command = f"python -m benchmarks epoch{' --quick' if quick else ''} --repeats {repeats}"
     return {"machine": machine(), "command": command, "repeats": repeats, "rows": rows}
 
 
-def _measure_one(dataset: str, model: str, repeats: int, threads: int, quick: bool) -> dict[str, Any]:
+def _measure_one(dataset: str, model: str, repeats: int, count: int, quick: bool) -> dict[str, Any]:
     chosen = names(model)
     slow = [name for name in chosen if (dataset, name.split()[0]) in SLOW]
     contenders = {name: contender(name, dataset, model) for name in chosen if name not in slow}
     times = interleaved(contenders, repeats=repeats)
-    if threads == 1 and not quick:
+    if count == 1 and not quick:
         for name in slow:
             once = interleaved({name: contender(name, dataset, model)}, repeats=1, most=1)[name]
             times[name] = once * repeats
@@ -120,7 +128,7 @@ def _measure_one(dataset: str, model: str, repeats: int, threads: int, quick: bo
     return {
         "dataset": dataset,
         "model": model,
-        "threads": threads,
+        "threads": count,
         "milliseconds": {name: float(np.median(values)) for name, values in times.items()},
         "ratios": ratios,
     }
@@ -236,8 +244,8 @@ def plot(content: dict[str, Any], path: Path) -> None:
     figure.savefig(path, dpi=130)
 
 
-def main(folder: Path, repeats: int, threads: tuple[int, ...], quick: bool = False) -> None:
-    content = measure(repeats, threads, quick)
+def main(folder: Path, repeats: int, counts: tuple[int, ...], quick: bool = False) -> None:
+    content = measure(repeats, counts, quick)
     if not quick:
         add_memory(content)
     name = "epoch-quick" if quick else "epoch"

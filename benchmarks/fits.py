@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +20,12 @@ from lcgnn.sources.benchmarks import load
 LIMITS = {"cora": 60, "pubmed": 300}
 
 
-def measure() -> dict[str, Any]:
+def measure(only: tuple[str, ...], earlier: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """All figures so far, again after every method; those of others than the named ones are the earlier."""
     torch.set_num_threads(1)
     methods = dict.fromkeys(row.method for row in load_experiment("table2").rows if row.compare is None)
-    rows = []
-    for method in methods:
+    rows = {name: earlier[name] for name in methods if name in earlier}
+    for method in only or methods:
         row: dict[str, Any] = {"method": method}
         for dataset in LIMITS:
             graph, split = load(dataset)
@@ -31,9 +34,9 @@ def measure() -> dict[str, Any]:
                 "seconds": fit.seconds,
                 "test_accuracy": accuracy(fit.label_distribution, graph.labels, split.test),
             }
-        rows.append(row)
+        rows[method] = row
         print(row, file=sys.stderr)
-    return {"machine": machine(), "rows": rows}
+        yield {"machine": machine(), "rows": [rows[name] for name in methods if name in rows]}
 
 
 def table(content: dict[str, Any]) -> str:
@@ -54,7 +57,10 @@ def table(content: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def main(folder: Path) -> None:
-    content = measure()
-    write(folder, "fits", content, table(content))
+def main(folder: Path, only: tuple[str, ...] = ()) -> None:
+    """Measure all methods, or only some; of the others what an earlier call measured stays in the table."""
+    path = folder / "fits.json"
+    earlier = {row["method"]: row for row in json.loads(path.read_text())["rows"]} if path.exists() else {}
+    for content in measure(only, earlier):
+        write(folder, "fits", content, table(content))
     print(table(content))

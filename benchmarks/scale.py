@@ -1,4 +1,4 @@
-"""Size: seconds an epoch and peak memory from ten thousand to two million nodes, PyTorch Geometric beside it."""
+"""Size: seconds an epoch and peak memory from ten thousand to four million nodes, PyTorch Geometric beside it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.measure import in_words, machine, peak_mebibytes, write
 
-SIZES = (10_000, 100_000, 500_000, 1_000_000, 2_000_000)
+SIZES = (10_000, 100_000, 500_000, 1_000_000, 2_000_000, 4_000_000)
 EDGES_A_NODE = 10
 MODELS = ("gcn", "gat")
 # What PyTorch Geometric's attention takes, 30 kB a node, does not fit into the memory of the machine beyond this.
@@ -85,17 +85,20 @@ def exponent(rows: list[dict[str, Any]], what: str) -> float:
     return float(np.polyfit(sizes, values, 1)[0])
 
 
-def measure(sizes: tuple[int, ...]) -> Iterator[dict[str, Any]]:
-    """All figures so far, again after every process."""
+def measure(
+    sizes: tuple[int, ...], models: tuple[str, ...], earlier: list[dict[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """All figures so far, again after every process; of other sizes and networks they are the earlier ones."""
     idle = measured("none", "gcn", min(sizes))["mebibytes"]
-    rows: list[dict[str, Any]] = []
-    for model in MODELS:
+    known = {(row["model"], row["nodes"], row["contender"]): row for row in earlier}
+    for model in models:
         for size in sizes:
             for name in CONTENDERS:
                 if name == "PyG" and size > LARGEST_OF_PYG[model]:
                     continue
                 row = measured(name, model, size)
-                rows.append({**row, "mebibytes_above_idle": row["mebibytes"] - idle})
+                known[model, size, name] = {**row, "mebibytes_above_idle": row["mebibytes"] - idle}
+                rows = [known[key] for key in sorted(known, key=lambda key: (MODELS.index(key[0]), key[1]))]
                 yield {
                     "machine": machine(),
                     "command": "python -m benchmarks scale",
@@ -145,6 +148,12 @@ def table(content: dict[str, Any]) -> str:
             f"| {peers[1]} | {row['mebibytes']:,.0f} | {peers[2]} |"
         )
     lines.append("")
+    for model in content["exponents"]:
+        least, greatest = _growth([row for row in content["rows"] if row["model"] == model])
+        lines.append(
+            f"LC-{model.upper()}: from 100,000 nodes on {least:.0f} to {greatest:.0f} ns a node and edge, within "
+            f"a factor of {greatest / least:.2f}."
+        )
     for model, fitted in content["exponents"].items():
         lines.append(
             f"LC-{model.upper()}: time grows with the nodes to the power of {fitted['seconds']:.2f}, memory above "
@@ -154,8 +163,18 @@ def table(content: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def main(folder: Path, sizes: tuple[int, ...] = SIZES) -> None:
-    for content in measure(sizes):
+def _growth(rows: list[dict[str, Any]]) -> tuple[float, float]:
+    """The least and the greatest time of ours a node and edge, in nanoseconds, from 100,000 nodes on."""
+    large = [row for row in rows if row["contender"] == "lcgnn" and row["nodes"] >= 100_000]
+    each = [1e9 * row["seconds"] / (row["nodes"] + row["edges"]) for row in large]
+    return (min(each), max(each)) if each else (1.0, 1.0)
+
+
+def main(folder: Path, sizes: tuple[int, ...] = SIZES, models: tuple[str, ...] = MODELS) -> None:
+    """Measure these sizes and networks; what an earlier call measured of others stays in the table."""
+    path = folder / "scale.json"
+    earlier = json.loads(path.read_text())["rows"] if path.exists() else []
+    for content in measure(sizes, models, earlier):
         write(folder, "scale", content, table(content))
     print(table(content))
 
@@ -165,8 +184,14 @@ def _child(name: str, model: str, folder: Path) -> None:
     import torch_geometric  # noqa: F401
 
     import lcgnn.methods  # noqa: F401
+    from lcgnn.compute.kernels import threads
 
     torch.set_num_threads(1)
+    with threads.using(1):
+        _measure_in_child(name, model, folder)
+
+
+def _measure_in_child(name: str, model: str, folder: Path) -> None:
     seconds: list[float] = []
     if name != "none":
         step = CONTENDERS[name](model, folder)

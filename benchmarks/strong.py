@@ -33,6 +33,7 @@ def contenders(dataset: str, network: str) -> dict[str, Callable[[], object]]:
 def measure(repeats: int, threads: tuple[int, ...]) -> dict[str, Any]:
     rows = []
     for count in threads:
+        # lcgnn keeps graphs of these sizes on one thread, and torch as well.
         torch.set_num_threads(count)
         for dataset in DATASETS:
             for network in MODULES:

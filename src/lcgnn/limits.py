@@ -1,4 +1,4 @@
-"""How much memory reading a graph may take: what the machine has to give, or what the user says by name."""
+"""What the machine has to give: memory, unless the user says how much by name, and cores."""
 
 from __future__ import annotations
 
@@ -13,6 +13,13 @@ GIGABYTE = 10**9
 BYTES_OF_A_FEATURE = 16 * 4 * 4
 # Where the machine does not say what it has.
 _ASSUMED = 16 * GIGABYTE
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def check_memory(what: str, needed: int) -> None:

@@ -33,7 +33,7 @@ def random_adjacency(num_nodes: int, density: float, seed: int, *, loops: bool, 
 
 @pytest.fixture(scope="module")
 def one_thread():
-    """Wide products have a loop of their own on one thread."""
+    """As in a fit."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield

@@ -31,6 +31,7 @@ def compare(
     set_: options.Set = None,
     device: options.Device = "auto",
     workers: options.Workers = None,
+    threads: options.Threads = None,
     out: options.Out = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -59,6 +60,7 @@ def compare(
         budget=budget,
         device=device,
         workers=workers,
+        threads=threads,
         out=out,
         watcher=TerminalWatcher(err),
     )

@@ -40,6 +40,7 @@ def doubt(
     set_: options.Set = None,
     device: options.Device = "auto",
     workers: options.Workers = None,
+    threads: options.Threads = None,
     out: options.Out = None,
     save: Save = None,
     as_json: options.AsJson = False,
@@ -73,6 +74,7 @@ def doubt(
         budget=budget,
         device=device,
         workers=workers,
+        threads=threads,
         out=out,
         watcher=TerminalWatcher(err),
     )

@@ -46,6 +46,7 @@ def reproduce(
     seeds: Seeds = None,
     only: Only = None,
     workers: options.Workers = None,
+    threads: options.Threads = None,
     cluster: Cluster = None,
     device: options.Device = "auto",
     records: options.Records = Path("runs/records"),
@@ -61,11 +62,13 @@ def reproduce(
     """
     from lcgnn.cli.display import err, fetching
     from lcgnn.cli.display import out as console
+    from lcgnn.compute.kernels.threads import check_threads, using
     from lcgnn.experiments.reproduce import Reproduction
+    from lcgnn.limits import available_cores
     from lcgnn.report.html import PAGE
     from lcgnn.report.markdown import check_tables, write_tables
-    from lcgnn.runs.runner import available_cores
 
+    check_threads(threads)
     reproduction = Reproduction.of(experiments, seeds, only or [], records, results)
     PAGE.check(results / "report.html")
     check_tables(reproduction)
@@ -74,7 +77,8 @@ def reproduce(
     if plan:
         _show_plan(reproduction, workers or available_cores(), as_json)
         return
-    done = _run(reproduction, workers, device, cluster, err if as_json else console)
+    with using(threads):
+        done = _run(reproduction, workers, device, cluster, err if as_json else console)
     reproduction.measure()
     tables = []
     for path, markdown in write_tables(reproduction):

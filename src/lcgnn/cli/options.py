@@ -12,7 +12,14 @@ from lcgnn.errors import ConfigError
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the table.")]
 Device = Annotated[str, typer.Option(help="'cpu', 'cuda', ... or 'auto'.")]
-Workers = Annotated[int | None, typer.Option(help="Processes to train in, one thread each. [default: one a core]")]
+Workers = Annotated[int | None, typer.Option(help="Processes to train in. [default: one a core]")]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        help="Threads of each process, which large graphs are computed on; the result is the same for any number. "
+        "[default: the cores that are there, divided by the workers]"
+    ),
+]
 Records = Annotated[Path, typer.Option(help="Folder for the records of single runs.")]
 Results = Annotated[Path, typer.Option(help="Folder for the tables and the packed records.")]
 

@@ -20,8 +20,10 @@ from torch import Tensor
 
 from lcgnn.compute.kernels import fused
 from lcgnn.compute.kernels.csr import Entries, as_scipy, blended_product, csr_tensor, product, transposed_product
+from lcgnn.compute.kernels.dense import column_sums, projected
 from lcgnn.compute.kernels.dropout import Dropout
 from lcgnn.compute.kernels.dropped import dropped_dense_product, dropped_entries
+from lcgnn.compute.kernels.threads import for_rows
 from lcgnn.errors import DataError
 
 with warnings.catch_warnings():
@@ -153,11 +155,13 @@ class _ProductPlus(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, dense: Tensor, bias: Tensor, sparse: SparseMatrix) -> Tensor:
         ctx.sparse = sparse
-        return sparse.product(dense).add_(bias)
+        result = sparse.product(dense)
+        for_rows(lambda rows: result[rows].add_(bias), result.shape[0])
+        return result
 
     @staticmethod
     def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, Tensor, None]:
-        return ctx.sparse.transposed_product(grad_output.contiguous()), grad_output.sum(dim=0), None
+        return ctx.sparse.transposed_product(grad_output.contiguous()), column_sums(grad_output), None
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +208,7 @@ def dropped_product(
         return features.dropout(dropout, kept_rows) @ weight
     if dropout.rate and fused(features, weight):
         return dropped_dense_product(features, weight, dropout)
-    return (features * dropout.mask_like(features) if dropout.rate else features) @ weight
+    return projected(features * dropout.mask_like(features) if dropout.rate else features, weight)
 
 
 def normalized_adjacency(adjacency: csr_array) -> csr_array:

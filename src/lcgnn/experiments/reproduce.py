@@ -16,12 +16,12 @@ from lcgnn.experiments.statistics import Statistics
 from lcgnn.experiments.store import Store
 from lcgnn.experiments.study import missing_runs, records_of, run_missing
 from lcgnn.files import read_json, write_json
+from lcgnn.limits import available_cores
 from lcgnn.outputs import OutputKind
 from lcgnn.runs.board import Board
 from lcgnn.runs.planning import check_seeds
 from lcgnn.runs.records import Record
 from lcgnn.runs.run import Run
-from lcgnn.runs.runner import available_cores
 from lcgnn.sources.benchmarks import benchmark
 from lcgnn.sources.source import Progress
 

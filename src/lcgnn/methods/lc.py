@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lcgnn.compute.device import resolve_device
+from lcgnn.compute.kernels.threads import steady
 from lcgnn.compute.placement.base import Kind, Placement
 from lcgnn.compute.placement.in_turn import PartwiseTensors
 from lcgnn.compute.placement.whole import GraphTensors
@@ -121,6 +122,7 @@ class TwoPhase(Method):
 
         return fit_one(seed, context) if self.models == 1 else fit_several(fit_one, self.models, seed, context)
 
+    @steady()
     def _fit_one(self, graph: Placement, train: Tensor, validation: Tensor, seed: int, context: Context) -> Fit:
         generator = torch.Generator().manual_seed(seed)
         network = self.network(graph.num_features, graph.num_classes, generator).to(graph.device)
@@ -164,6 +166,7 @@ class TwoPhase(Method):
             return self._apply_one(fitted, tensors)
         return apply_several(lambda own: self._apply_one(own, tensors), self.models, fitted)
 
+    @steady()
     def _apply_one(self, fitted: Mapping[str, Tensor], tensors: GraphTensors) -> NDArray[np.float32]:
         class_agreement = fitted[AGREEMENT].to(tensors.device)
         parameters = {name: value for name, value in fitted.items() if name != AGREEMENT}

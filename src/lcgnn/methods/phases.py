@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from lcgnn.compute.kernels.threads import steady
 from lcgnn.compute.placement.base import Placement
 from lcgnn.methods.base import Context, Fit, Stage
 from lcgnn.networks.network import Network
@@ -22,6 +23,7 @@ Guard: TypeAlias = Callable[[Placement, Tensor, Stage, Stage], str | None]
 """Why the last of a fit's stages is worse than the first, given the validation nodes; None if it is not."""
 
 
+@steady()
 def fit_in_phases(
     network: Network,
     graph: Placement,
@@ -62,6 +64,7 @@ def fit_in_phases(
     return Fit(tuple(stages), parameters, trainer.seconds)
 
 
+@steady()
 @torch.no_grad()
 def fitted_logits(network: Network, parameters: Mapping[str, Tensor], graph: Placement) -> Tensor:
     """Logits (N, C) of a network with fitted parameters; DataError if they are not a network's of this form."""

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from lcgnn.compute.kernels.attention import attend
+from lcgnn.compute.kernels.dense import plus_bias
 from lcgnn.compute.kernels.hidden import hidden_layer
 from lcgnn.compute.placement.base import Kind, Placement
 from lcgnn.compute.sparse import dropped_product
@@ -63,4 +64,4 @@ class GAT(Network):
         output = attend(hidden, self.source_1, self.target_1, graph.output_neighbourhood, dropout("attention 1"))
         if self.output_heads > 1:
             output = output.view(graph.num_nodes, self.output_heads, -1).mean(dim=1)
-        return output + self.bias_1
+        return plus_bias(output, self.bias_1)

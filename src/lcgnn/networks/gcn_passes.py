@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 import torch
 from torch import Tensor
 
-from lcgnn.compute.kernels import activation, dense
+from lcgnn.compute.kernels import activation, dense, threads
 from lcgnn.compute.kernels.backend import constant
 from lcgnn.compute.kernels.dropout import NO_DROPOUT, Dropout
 from lcgnn.compute.placement.base import Placement
@@ -42,6 +42,7 @@ class GCNPasses(Passes):
         self.hidden = torch.empty(graph.num_nodes, self.weight_0.shape[1])
         self.grad_embedding = torch.empty_like(self.hidden)
         self.project = dense.NarrowProduct(self.weight_1)
+        self.projected = torch.empty(graph.num_nodes, self.project.padded.shape[1])
         self.classes = constant(self.weight_1.shape[1])
         self.dropout = NO_DROPOUT
 
@@ -58,34 +59,38 @@ class GCNPasses(Passes):
 
     def _readout(self, dropout: Dropout) -> Tensor:
         assert self.embedding is not None
-        activation.forward(
-            self.embedding.numpy(),
-            self.bias_0,
-            False,
-            *dropout.arguments(),
-            dropout.row_numbers,
-            self.hidden.numpy(),
-        )
-        logits = self.adjacency.product(self.project(self.hidden))
+        embedding, hidden = self.embedding.numpy(), self.hidden.numpy()
+
+        def of_rows(rows: slice) -> None:
+            activation.forward(embedding[rows], self.bias_0, False, dropout.of_rows(rows), hidden[rows])
+            self.project.write(self.hidden[rows], self.projected[rows])
+
+        threads.for_rows(of_rows, self.graph.num_nodes)
+        logits = self.adjacency.product(self.projected[:, : self.weight_1.shape[1]])
         dense.add_bias(self.classes, logits.numpy(), self.bias_1)
         return logits
 
     def backward(self, gradient: Tensor, *further: Tensor) -> None:  # noqa: ARG002
         grad_projected = self.adjacency.transposed_product(gradient)
-        grad_hidden = grad_projected @ self.weight_1.T
-        activation.backward(
-            self.hidden.numpy(),
-            grad_hidden.numpy(),
-            False,
-            *self.dropout.arguments(),
-            self.dropout.row_numbers,
-            self.grad_embedding.numpy(),
-        )
+        hidden, grad_embedding = self.hidden.numpy(), self.grad_embedding.numpy()
+        width, classes = self.weight_1.shape
+
+        def of_rows(rows: slice) -> Tensor:
+            """(H C + H + C,) the rows' share of the gradients by the second weight and by both biases."""
+            grad_hidden = grad_projected[rows] @ self.weight_1.T
+            masks = self.dropout.of_rows(rows)
+            activation.backward(hidden[rows], grad_hidden.numpy(), False, masks, grad_embedding[rows])
+            by_weight = grad_projected[rows].T @ self.hidden[rows]
+            sums = self.grad_embedding[rows].sum(dim=0), gradient[rows].sum(dim=0)
+            return torch.cat([by_weight.view(-1), *sums])
+
+        summed = threads.sum_over_rows(of_rows, self.graph.num_nodes)
+        by_weight, by_bias_0, by_bias_1 = torch.split(summed, [classes * width, width, classes])
         gradients = (
             self.first_layer.gradient(self.grad_embedding),
-            self.grad_embedding.sum(dim=0),
-            dense.transposed_product(self.hidden, grad_projected),
-            gradient.sum(dim=0),
+            by_bias_0.clone(),
+            by_weight.view(classes, width).T.contiguous(),
+            by_bias_1.clone(),
         )
         for parameter, value in zip(self.parameters, gradients, strict=True):
             parameter.grad = value
@@ -121,7 +126,7 @@ class _Propagated:
         self.propagated = graph.propagated
 
     def product(self, weight: Tensor) -> Tensor:
-        return self.propagated @ weight
+        return dense.product(self.propagated, weight)
 
     def gradient(self, grad_product: Tensor) -> Tensor:
         return dense.transposed_product(self.propagated, grad_product)

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from lcgnn.compute.kernels import fused
 from lcgnn.compute.kernels.activation import activate
+from lcgnn.compute.kernels.dense import plus_bias
 from lcgnn.compute.kernels.hidden import hidden_layer
 from lcgnn.compute.placement.base import Kind, Placement
 from lcgnn.compute.sparse import dropped_product
@@ -74,7 +75,8 @@ class GCNII(Network):
             dropped = activate(current, self.no_bias, "relu", dropout(f"layer {layer}"))
             support = blended(graph.adjacency, dropped, 1 - self.teleport, first, self.teleport)
             current = torch.addmm(support, support, weight, beta=1 - strength, alpha=strength)
-        return hidden_layer(current, self.no_bias, self.weight_1, "relu", dropout("output")) + self.bias_1
+        answers = hidden_layer(current, self.no_bias, self.weight_1, "relu", dropout("output"))
+        return plus_bias(answers, self.bias_1)
 
     def passes(self, graph: Placement) -> Passes:
         here = graph.kind != "in turn" and fused(self.weight_0)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from lcgnn.compute.kernels import activation, dense
@@ -69,21 +71,21 @@ class GCNIIPasses(Passes):
             before, after = layers[layer % len(layers)], layers[(layer + 1) % len(layers)]
             convolve(self._support(before), mixed, dropout(place), after)
         hidden = layers[(last + 1) % len(layers)]
-        return dense.tall_product(hidden, self.weight_1) + self.bias_1
+        return dense.plus_bias(dense.tall_product(hidden, self.weight_1), self.bias_1)
 
     def _support(self, before: Tensor) -> Support:
         teleport = self.gcnii.teleport
         return Support(*self.adjacency.operand(before), 1 - teleport, self.first, teleport)
 
-    def _activate(self, rows: Tensor, bias: object, dropout: Dropout, result: Tensor) -> None:
-        activation.forward(rows.numpy(), bias, False, *dropout.arguments(), dropout.row_numbers, result.numpy())
+    def _activate(self, rows: Tensor, bias: NDArray[np.float32], dropout: Dropout, result: Tensor) -> None:
+        activation.forward(rows.numpy(), bias, False, dropout, result.numpy())
 
     @torch.no_grad()
     def backward(self, gradient: Tensor, *further: Tensor) -> None:  # noqa: ARG002
         network, teleport = self.gcnii, self.gcnii.teleport
         network.weight_1.grad = dense.transposed_product(self.layers[-1], gradient)
-        network.bias_1.grad = gradient.sum(dim=0)
-        by_layer = gradient @ self.weight_1.T
+        network.bias_1.grad = dense.column_sums(gradient)
+        by_layer = dense.product(gradient, self.weight_1.T)
         by_first, by_support = torch.zeros_like(self.first), torch.empty_like(self.first)
         by_weights, scale = torch.empty_like(self.convolutions), self.dropout().scale
         for layer in reversed(range(len(self.convolutions))):
@@ -100,9 +102,8 @@ class GCNIIPasses(Passes):
         """From the first layer, as the convolutions add it and as dropout left it, to the features' weights."""
         kept = self.dropout("layer 0")
         through = torch.empty_like(by_first)
-        arguments = *kept.arguments(), kept.row_numbers, through.numpy()
-        activation.backward(self.layers[0].numpy(), by_dropped.numpy(), False, *arguments)
+        activation.backward(self.layers[0].numpy(), by_dropped.numpy(), False, kept, through.numpy())
         by_first.add_(through)
         by_projected = torch.where(self.first > 0, by_first, 0)
         self.gcnii.weight_0.grad = self.input.gradient(by_projected)
-        self.gcnii.bias_0.grad = by_projected.sum(dim=0)
+        self.gcnii.bias_0.grad = dense.column_sums(by_projected)

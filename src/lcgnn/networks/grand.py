@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from lcgnn.compute.kernels.activation import activate
+from lcgnn.compute.kernels.dense import plus_bias, projected
 from lcgnn.compute.kernels.dropout import NO_DROPOUT, Dropout, derive_key
 from lcgnn.compute.kernels.samples import disagreement
 from lcgnn.compute.placement.base import Kind, Placement
@@ -104,7 +105,7 @@ class GRAND(Network):
             hidden = self._normalized(graph, self.averages, propagated, dropout, key)
         else:
             hidden = activate(propagated, self.bias_0, "relu", dropout)
-        return hidden @ self.weight_1 + self.bias_1
+        return plus_bias(projected(hidden, self.weight_1), self.bias_1)
 
     def _projected(self, graph: Placement, embedding: Tensor | None, key: int | None) -> Tensor:
         """(N, D) the projected features of the nodes that are not dropped."""

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from lcgnn.compute.kernels.activation import activate
+from lcgnn.compute.kernels.dense import plus_bias, projected
 from lcgnn.compute.kernels.dropout import NO_DROPOUT, Dropout
 from lcgnn.compute.placement.base import Kind, Placement
 from lcgnn.compute.sparse import dropped_product
@@ -53,7 +54,7 @@ class MLP(Network):
         if embedding is None:
             embedding = self._projected(graph, graph.dropout(self.input_dropout, key, "input"))
         hidden = activate(embedding, self.bias_0, "relu", graph.dropout(self.dropout, key, "hidden"))
-        return hidden @ self.weight_1 + self.bias_1
+        return plus_bias(projected(hidden, self.weight_1), self.bias_1)
 
     def _projected(self, graph: Placement, dropout: Dropout) -> Tensor:
         return dropped_product(graph.features, self.weight_0, dropout)

@@ -7,6 +7,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
+from lcgnn.compute.kernels import dense
+from lcgnn.compute.kernels.dense import plus_bias
 from lcgnn.compute.placement.base import Kind, Placement
 from lcgnn.compute.sparse import SparseMatrix
 from lcgnn.networks.forms import kept_with_graph
@@ -41,8 +43,8 @@ class SGC(Network):
             projected = features @ self.weight
             for _ in range(self.steps):
                 projected = graph.adjacency @ projected
-            return projected + self.bias
-        return _propagations(graph).of(graph, self.steps) @ self.weight + self.bias
+            return plus_bias(projected, self.bias)
+        return plus_bias(dense.projected(_propagations(graph).of(graph, self.steps), self.weight), self.bias)
 
     def readout(self, graph: Placement, embedding: Tensor | None, key: int | None) -> Tensor:  # noqa: ARG002
         assert embedding is not None

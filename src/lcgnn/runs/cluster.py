@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import torch
 
+from lcgnn.compute.kernels.threads import using
 from lcgnn.errors import ConfigError, OutputError
 from lcgnn.extras import need
 from lcgnn.runs.board import Board
@@ -125,5 +126,7 @@ def _silence() -> None:
 
 
 def _carry_out_on_cluster(carry_out: Callable[[Job], Result], job: Job) -> Result:
+    # How many workers share a machine is not known here.
     torch.set_num_threads(1)
-    return carry_out(job)
+    with using(1):
+        return carry_out(job)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lcgnn.assessment.trust import Assessment
+from lcgnn.compute.kernels.threads import check_threads, using
 from lcgnn.errors import DataError
 from lcgnn.runs.choice.candidates import AUTO, BUDGET, candidates_named, seconds_of
 from lcgnn.runs.choice.words import choice_in_words
@@ -72,6 +73,7 @@ def compare(
     budget: str | float = BUDGET,
     device: str = "auto",
     workers: int | None = None,
+    threads: int | None = None,
     out: Path | str | None = None,
     watcher: Watcher | None = None,
 ) -> Comparison:
@@ -94,6 +96,8 @@ def compare(
         budget: How long it may take: seconds, or a text such as "2m".
         device: A torch device or "auto".
         workers: Processes to train in; None for one a core.
+        threads: Of each process, which compute on large graphs, with the same result for any number; None for an
+            equal share of the cores.
         out: Folder for the folds; by default one in ``runs/``.
         watcher: Told how it goes.
     """
@@ -101,6 +105,7 @@ def compare(
     named = methods if methods is None or isinstance(methods, str) else ",".join(methods)
     candidates = AUTO if named is None else candidates_named(named)
     seconds = seconds_of(budget)
+    check_threads(threads)
     source = source_of(what, columns, labels_from=labels_from)
     with watcher.reading() as progress:
         loaded = source.load_whole(progress)
@@ -122,5 +127,6 @@ def compare(
         why = ": ask for 2 folds or more." if folds == 0 else why_not_divided(run.graph, run.split)
         raise DataError(f"{loaded.graph.name}: methods cannot be compared{why}")
     watcher.notes(session.notes)
-    choice = session.contest.carry_out(watcher)
+    with using(threads):
+        choice = session.contest.carry_out(watcher)
     return Comparison(source.name, choice.record, choice.assessment, session.folder, session.notes)

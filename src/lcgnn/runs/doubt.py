@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from lcgnn.assessment.calibration import at_temperature
 from lcgnn.assessment.doubt import Doubt, doubtful_labels, estimated_wrong
 from lcgnn.assessment.doubtful_edges import EdgeDoubt, doubtful_edges
+from lcgnn.compute.kernels.threads import check_threads, using
 from lcgnn.errors import DataError
 from lcgnn.graph import UNLABELLED, Graph, Split
 from lcgnn.methods import Context, Method
@@ -138,6 +139,7 @@ def doubt(
     budget: str | float = BUDGET,
     device: str = "auto",
     workers: int | None = None,
+    threads: int | None = None,
     out: Path | str | None = None,
     watcher: Watcher | None = None,
 ) -> Doubts:
@@ -163,16 +165,20 @@ def doubt(
         budget: How long "auto" may try methods: seconds, or a text such as "2m".
         device: A torch device or "auto".
         workers: Processes to train in; None for one a core.
+        threads: Of each process, which compute on large graphs, with the same result for any number; None for an
+            equal share of the cores.
         out: Folder for the folds; by default the one in ``runs/`` that `train` takes.
         watcher: Told how it goes.
     """
     watcher = watcher or Watcher()
     if is_run_folder(what):
         folder = Path(what)
-        return _doubts(by_folder(folder, device, workers, watcher), folder, edges, device)
+        with using(threads):
+            return _doubts(by_folder(folder, device, workers, watcher), folder, edges, device)
     source = source_of(what, columns, labels_from=labels_from)
     method = method_for(source, method)
     seconds = seconds_of(budget)
+    check_threads(threads)
     with watcher.reading() as progress:
         loaded = source.load_whole(progress)
     asked_for = SplitSpec(split, labels_per_class, split_seed, labels=labels)
@@ -192,7 +198,8 @@ def doubt(
         budget=seconds,
     )
     watcher.notes(session.notes)
-    return _doubts(by_session(session, watcher), session.folder, edges, device)
+    with using(threads):
+        return _doubts(by_session(session, watcher), session.folder, edges, device)
 
 
 def check_labels(graph: Graph, split: Split) -> None:

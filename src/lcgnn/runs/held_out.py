@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from lcgnn.errors import DataError, OutputError
 from lcgnn.files import read_json
 from lcgnn.graph import Graph, Split
+from lcgnn.limits import available_cores
 from lcgnn.methods.base import recorded
 from lcgnn.runs.board import temporary_board
 from lcgnn.runs.choice.candidates import AUTO
@@ -22,7 +23,6 @@ from lcgnn.runs.model import TrainedModel
 from lcgnn.runs.predict import find_models, split_asked, trained_on
 from lcgnn.runs.records import Configuration, FoldRecord, Summary
 from lcgnn.runs.run import Run
-from lcgnn.runs.runner import available_cores
 from lcgnn.runs.session import Session
 from lcgnn.runs.spec import RunSpec
 from lcgnn.runs.watching import Watcher

@@ -12,7 +12,7 @@ import numpy as np
 from lcgnn.compute.device import resolve_device
 from lcgnn.errors import ConfigError, DataError
 from lcgnn.graph import Split
-from lcgnn.limits import check_memory
+from lcgnn.limits import available_cores, check_memory
 from lcgnn.methods import Method
 from lcgnn.methods.base import name_of, settings_of
 from lcgnn.methods.placements import check_placement
@@ -22,7 +22,6 @@ from lcgnn.runs.choice.contest import Contest
 from lcgnn.runs.choice.planning import plan_contest, shared_settings
 from lcgnn.runs.cross_validation import plan_cross_validation
 from lcgnn.runs.run import Manner, Run
-from lcgnn.runs.runner import available_cores
 from lcgnn.runs.session import (
     Session,
     by_seed,

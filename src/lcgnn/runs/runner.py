@@ -1,4 +1,4 @@
-"""Many runs over worker processes, one thread each."""
+"""Many runs over worker processes, which share the cores."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from joblib import Parallel, delayed
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from lcgnn.compute import kernels
+from lcgnn.compute.kernels import threads
 from lcgnn.errors import OutputError
 from lcgnn.runs.board import Board
-from lcgnn.runs.workers import available_cores as available_cores
 from lcgnn.runs.workers import end_all, executor, settle_in
 from lcgnn.training.loop import Progress
 
@@ -51,6 +51,7 @@ def run_jobs(
     """
     left = dict(zip(range(len(jobs)) if positions is None else positions, jobs, strict=True))
     if workers <= 1:
+        # Rows are divided by lcgnn itself (``kernels.threads``): torch's sums depend on how many threads it has.
         torch.set_num_threads(1)
         for position, job in left.items():
             yield _carry_out(carry_out, position, job, board)
@@ -78,7 +79,7 @@ def _over_workers(
     parallel = Parallel(n_jobs=workers, backend="loky", return_as="generator_unordered", batch_size=1)
     here = Path.cwd()
     tasks = (
-        delayed(_carry_out_in_worker)(carry_out, position, job, board.path, here)
+        delayed(_carry_out_in_worker)(carry_out, position, job, board.path, here, threads.number(workers))
         for position, job in list(jobs.items())
     )
     finished = False
@@ -98,11 +99,13 @@ def _beside(
 ) -> Iterator[tuple[int, Result]]:
     """As ``_over_workers``, with this process as the last of the workers."""
     torch.set_num_threads(1)
-    handed_out = _HandedOut(carry_out, jobs, board, workers - 1)
+    handed_out, of_each = _HandedOut(carry_out, jobs, board, workers - 1), threads.number(workers)
     finished = False
     try:
         while (own := handed_out.next()) is not None:
-            yield _carry_out(carry_out, *own, board)
+            with threads.using(of_each):
+                result = _carry_out(carry_out, *own, board)
+            yield result
             yield from handed_out.finished(wait=False)
         yield from handed_out.finished(wait=True)
         finished = True
@@ -120,11 +123,12 @@ class _HandedOut:
         carry_out: What is done with a job.
         jobs: By position, in the order in which they are handed out.
         board: Where they say how far they are.
-        count: How many processes.
+        count: How many processes, beside this one.
     """
 
     def __init__(self, carry_out: CarryOut[Any, Any], jobs: Mapping[int, Any], board: Board, count: int) -> None:
-        self.carry_out, self.board, self.folder = carry_out, board.path, Path.cwd()
+        self.carry_out = carry_out
+        self.where = board.path, Path.cwd(), threads.number(count + 1)
         self.waiting = deque(jobs.items())
         self.processes = executor(count)
         self.futures: deque[Future[tuple[int, Any]]] = deque()
@@ -160,7 +164,7 @@ class _HandedOut:
         if job is None:
             return
         try:
-            future = self.processes.submit(_carry_out_in_worker, self.carry_out, *job, self.board, self.folder)
+            future = self.processes.submit(_carry_out_in_worker, self.carry_out, *job, *self.where)
         except (TerminatedWorkerError, RuntimeError):
             # Its processes are gone: what was handed out says so.
             self.waiting.append(job)
@@ -177,14 +181,15 @@ def _not_given(error: Exception) -> OutputError:
 
 
 def _carry_out_in_worker(
-    carry_out: CarryOut[Job, Result], position: int, job: Job, board: Path, folder: Path
+    carry_out: CarryOut[Job, Result], position: int, job: Job, board: Path, folder: Path, num_threads: int
 ) -> tuple[int, Result]:
     # Ctrl-C reaches the whole process group; the parent decides what becomes of the workers.
     settle_in()
     torch.set_num_threads(1)
     # Workers are used again, and whoever uses them may have gone to another folder since they began.
     os.chdir(folder)
-    return _carry_out(carry_out, position, job, Board(board))
+    with threads.using(num_threads):
+        return _carry_out(carry_out, position, job, Board(board))
 
 
 def _carry_out(carry_out: CarryOut[Job, Result], position: int, job: Job, board: Board) -> tuple[int, Result]:

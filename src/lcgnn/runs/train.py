@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lcgnn import __version__
 from lcgnn.assessment.trust import Assessment
+from lcgnn.compute.kernels.threads import using
 from lcgnn.compute.placement.launch import fail_once, is_launched, world_size
 from lcgnn.errors import ConfigError
 from lcgnn.files import write_json
@@ -113,6 +114,7 @@ def train(
     budget: str | float = BUDGET,
     device: str = "auto",
     workers: int | None = None,
+    threads: int | None = None,
     parts: int = 1,
     out: Path | str | None = None,
     predictions: PredictionFormat = "csv",
@@ -143,6 +145,8 @@ def train(
         budget: How long "auto" may try methods: seconds, or a text such as "2m".
         device: A torch device or "auto".
         workers: Processes to train in; None for one a core.
+        threads: Of each process, which compute on large graphs, with the same result for any number; None for an
+            equal share of the cores.
         parts: Above 1, hold only one of so many parts of the graph in memory at a time.
         out: Folder for the results; by default one in ``runs/``.
         predictions: Format of the predictions.
@@ -165,7 +169,7 @@ def train(
         "split": asked_for.to_json(),
     }
     compared |= {"validation": validation, "predictions": predictions}
-    with _crew(source, device, compared) as crew:
+    with using(threads), _crew(source, device, compared) as crew:
         with watcher.reading() as progress:
             loaded = source.load(progress)
         session = plan(

@@ -5,12 +5,12 @@ Nothing here waits for torch, so that a command can start them before it imports
 
 from __future__ import annotations
 
-import os
 import signal
 from pathlib import Path
 from typing import Any
 
 from lcgnn.compute.placement.launch import end_with_parent, is_launched
+from lcgnn.limits import available_cores
 
 # Idle processes end after so many seconds.
 _IDLE = 300
@@ -18,13 +18,6 @@ _IDLE = 300
 _LARGE = 2**25
 # Folds of a small graph.
 _FOLDS = 10
-
-
-def available_cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 _started: list[Any] = []

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from lcgnn.compute.kernels import fused
+from lcgnn.compute.kernels import fused, threads
 from lcgnn.compute.kernels.dropout import NO_DROPOUT, Dropout
 
 Activation = Literal["relu", "elu"]
+Floats = NDArray[np.float32]
 
 
 def activate(x: Tensor, bias: Tensor, activation: Activation = "relu", dropout: Dropout = NO_DROPOUT) -> Tensor:
@@ -24,15 +27,22 @@ def activate(x: Tensor, bias: Tensor, activation: Activation = "relu", dropout: 
     return hidden * dropout.mask_like(hidden) if dropout.rate else hidden
 
 
-def forward(*arguments: Any) -> None:
+def forward(x: Floats, bias: Floats, elu: bool, dropout: Dropout, output: Floats) -> None:
     """The compiled pass, for code that is itself an alternative where ``fused`` says so."""
     from lcgnn.compute.kernels.compiled import activation
 
-    activation.forward(*arguments)
+    def of_rows(rows: slice) -> None:
+        activation.forward(x[rows], bias, elu, *dropout.arguments(), dropout.numbers_of(rows), output[rows])
+
+    threads.for_rows(of_rows, x.shape[0])
 
 
-def backward(*arguments: Any) -> None:
+def backward(output: Floats, grad_output: Floats, elu: bool, dropout: Dropout, grad_x: Floats) -> None:
     """The compiled pass of the gradient."""
     from lcgnn.compute.kernels.compiled import activation
 
-    activation.backward(*arguments)
+    def of_rows(rows: slice) -> None:
+        given = output[rows], grad_output[rows], elu
+        activation.backward(*given, *dropout.arguments(), dropout.numbers_of(rows), grad_x[rows])
+
+    threads.for_rows(of_rows, output.shape[0])

@@ -9,7 +9,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lcgnn.compute.kernels import fused
+from lcgnn.compute.kernels import fused, threads
+
+# Numbers that count as a row where a parameter is divided among threads: only millions of them are.
+_ROW = 128
 
 
 class Adam:
@@ -91,6 +94,12 @@ def _update_plain(adam: Adam, name: str, gradient: Tensor) -> None:
 def _update_fused(adam: Adam, name: str, gradient: Tensor) -> None:
     from lcgnn.compute.kernels.compiled.adam import update
 
-    parameter, mean, square = adam.flat(name)
+    flat = *adam.flat(name), gradient.contiguous().view(-1).numpy()
     factors = adam.factors(adam.weight_decay[name])
-    update(parameter, gradient.contiguous().view(-1).numpy(), mean, square, factors)
+
+    def of_rows(rows: slice) -> None:
+        chosen = slice(rows.start * _ROW, rows.stop * _ROW)
+        parameter, mean, square, own = (array[chosen] for array in flat)
+        update(parameter, own, mean, square, factors)
+
+    threads.for_rows(of_rows, -(-flat[0].size // _ROW))

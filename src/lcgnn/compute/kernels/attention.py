@@ -12,7 +12,8 @@ For H heads of width D, projected features :math:`h` (N, H D) and a neighbourhoo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -24,6 +25,20 @@ from lcgnn.compute.kernels import fused
 from lcgnn.compute.kernels.dropout import NO_DROPOUT, Dropout
 
 NEGATIVE_SLOPE = 0.2
+
+
+class Attending(NamedTuple):
+    """Who attends to a node, for every node in turn.
+
+    Args:
+        offsets: (N + 1,) where a node's pairs begin in what follows.
+        nodes: (E,) those that attend to it.
+        entries: (E,) the pair's place in the pattern.
+    """
+
+    offsets: NDArray[np.int32]
+    nodes: NDArray[np.int32]
+    entries: NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +72,16 @@ class Neighbourhood:
         by_edge = np.repeat(begins, degrees) + within
         return self._tensor(by_edge[:, None] + np.repeat(degrees, degrees)[:, None] * np.arange(heads))
 
+    @cached_property
+    def attending(self) -> Attending:
+        """The pairs by the node that is attended to."""
+        entries = np.arange(self.pattern.nnz, dtype=np.int32)
+        parts = entries, self.pattern.indices, self.pattern.indptr
+        by_source = csr_array(parts, shape=self.pattern.shape).tocsc()
+        # Of a symmetric pattern, whose rows are sorted, these are the neighbours in their order.
+        same = np.array_equal(by_source.indices, self.pattern.indices)
+        return Attending(by_source.indptr, self.pattern.indices if same else by_source.indices, by_source.data)
+
     def _tensor(self, array: NDArray[np.integer[Any]]) -> Tensor:
         return torch.tensor(array.astype(np.int64), device=self.device)
 
@@ -85,12 +110,10 @@ def attend(
     if fused(projected, source_weight, target_weight):
         from lcgnn.compute.kernels.compiled.attention_rows import AttendRows
 
-        attended = AttendRows.apply(
-            extended, source_weight, target_weight, neighbourhood.pattern, neighbourhood.shifts, dropout
-        )  # type: ignore[no-untyped-call]
+        attended = AttendRows.apply(extended, source_weight, target_weight, neighbourhood, dropout)  # type: ignore[no-untyped-call]
     else:
         attended = _attend_plain(extended, source_weight, target_weight, neighbourhood, dropout)
-    return attended[: projected.shape[0]]
+    return attended if attended.shape == projected.shape else attended[: projected.shape[0]]
 
 
 def _attend_plain(

@@ -6,12 +6,13 @@ For code that is itself an alternative where ``fused`` says so.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from lcgnn.compute.kernels import threads
 from lcgnn.compute.kernels.csr import Entries, add_transposed_product, write_blended_product, write_product
 from lcgnn.compute.kernels.dropout import Dropout
 
@@ -47,11 +48,15 @@ class Support:
 
 def convolve(support: Support, weight: Tensor, dropout: Dropout, result: Tensor) -> None:
     """Fill the result with ``dropout(relu(support @ weight))`` for a (D, D) weight."""
-    memory = torch.empty(_rows_at_a_time(result), result.shape[1])
-    for rows in _row_blocks(result):
-        part = memory[: rows.stop - rows.start]
-        support.write(rows, part)
-        _write_activated_product(part, weight, _of_rows(dropout, rows), result[rows])
+
+    def of_rows(block: slice) -> None:
+        memory = torch.empty(_rows_at_a_time(result), result.shape[1])
+        for rows in _a_few_of(block, result):
+            part = memory[: rows.stop - rows.start]
+            support.write(rows, part)
+            _write_activated_product(part, weight, dropout, rows, result[rows])
+
+    threads.for_rows(of_rows, result.shape[0], support.entries.offsets)
 
 
 def convolution_gradient(
@@ -69,16 +74,20 @@ def convolution_gradient(
         by_output: (N, D) the gradient by it.
         by_support: (N, D) is filled.
     """
-    width = output.shape[1]
-    memory, entries = torch.empty(_rows_at_a_time(output), width), _Positive(output)
-    transposed, by_transposed = weight.T.contiguous(), torch.zeros(width, width)
-    for rows in _row_blocks(output):
-        part = memory[: rows.stop - rows.start]
-        support.write(rows, part)
-        before = entries.where(output[rows], by_output[rows], scale)
-        add_transposed_product(before, part, by_transposed)
-        write_product(before, transposed, by_support[rows])
-    return by_transposed.T
+    width, transposed = output.shape[1], weight.T.contiguous()
+
+    def of_rows(block: slice) -> Tensor:
+        memory, entries = torch.empty(_rows_at_a_time(output), width), _Positive(output)
+        by_transposed = torch.zeros(width, width)
+        for rows in _a_few_of(block, output):
+            part = memory[: rows.stop - rows.start]
+            support.write(rows, part)
+            before = entries.where(output[rows], by_output[rows], scale)
+            add_transposed_product(before, part, by_transposed)
+            write_product(before, transposed, by_support[rows])
+        return by_transposed
+
+    return threads.sum_over_rows(of_rows, output.shape[0], support.entries.offsets).T
 
 
 class _Positive:
@@ -100,28 +109,20 @@ class _Positive:
         return Entries(offsets, self.columns[:count], self.values[:count])
 
 
-def _write_activated_product(rows: Tensor, weight: Tensor, dropout: Dropout, result: Tensor) -> None:
+def _write_activated_product(part: Tensor, weight: Tensor, dropout: Dropout, rows: slice, result: Tensor) -> None:
     from lcgnn.compute.kernels.compiled.convolution import multiply_activated
 
     width = weight.shape[0]
-    flat = [matrix.view(-1).numpy() for matrix in (rows, weight, result)]
+    flat = [matrix.view(-1).numpy() for matrix in (part, weight, result)]
     for first in range(0, width, _MOST_COLUMNS):
         multiply = multiply_activated(min(_MOST_COLUMNS, width - first))
-        multiply(*flat[:2], width, first, *dropout.arguments(), dropout.row_numbers, flat[2])
-
-
-def _of_rows(dropout: Dropout, rows: slice) -> Dropout:
-    """A matrix's dropout, for some of its rows."""
-    if not dropout.rate:
-        return dropout
-    numbers = torch.arange(rows.start, rows.stop) if dropout.rows is None else dropout.rows[rows]
-    return replace(dropout, rows=numbers)
+        multiply(*flat[:2], width, first, *dropout.arguments(), dropout.numbers_of(rows), flat[2])
 
 
 def _rows_at_a_time(matrix: Tensor) -> int:
     return max(min(_NUMBERS // matrix.shape[1], matrix.shape[0]), 1)
 
 
-def _row_blocks(matrix: Tensor) -> Iterator[slice]:
+def _a_few_of(block: slice, matrix: Tensor) -> Iterator[slice]:
     step = _rows_at_a_time(matrix)
-    return (slice(first, min(first + step, matrix.shape[0])) for first in range(0, matrix.shape[0], step))
+    return (slice(first, min(first + step, block.stop)) for first in range(block.start, block.stop, step))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor
 
-from lcgnn.compute.kernels import fused
+from lcgnn.compute.kernels import fused, threads
 
 # Columns of a dense matrix that are multiplied at a time: as many as stay in the registers.
 _MOST_COLUMNS = 64
@@ -53,15 +53,11 @@ class Entries(NamedTuple):
 def product(matrix: Tensor, dense: Tensor, entries: Entries | None = None) -> Tensor:
     """``matrix @ dense`` for a CSR matrix, whose entries may be given where they are at hand."""
     entries = entries or Entries.of(matrix)
-    if entries is None or torch.get_num_threads() > 1 or not fused(dense):
-        # The vendor's library is slower on one thread, but knows several.
+    if entries is None or not fused(dense):
         result: Tensor = matrix @ dense
         return result
-    from lcgnn.compute.kernels.compiled.csr import multiply
-
-    dense = dense if dense.stride(1) == 1 else dense.contiguous()
     result = torch.empty(matrix.shape[0], dense.shape[1])
-    _by_columns(multiply, dense.numel() >= _LARGE, entries, dense, result)
+    write_product(entries, dense if dense.stride(1) == 1 else dense.contiguous(), result)
     return result
 
 
@@ -70,7 +66,7 @@ def blended_product(
 ) -> Tensor:
     """``factor * (matrix @ dense) + share * added`` for a CSR matrix and an (N, D) matrix that is added."""
     entries = entries or Entries.of(matrix)
-    if entries is None or torch.get_num_threads() > 1 or not fused(dense, added):
+    if entries is None or not fused(dense, added):
         result: Tensor = matrix @ dense
         return result.mul_(factor).add_(added, alpha=share)
     dense = dense if dense.stride(1) == 1 else dense.contiguous()
@@ -81,9 +77,14 @@ def blended_product(
 
 def transposed_product(entries: Entries, num_columns: int, dense: Tensor) -> Tensor:
     """``matrix.T @ dense`` for the entries of a matrix with so many columns, without its transpose."""
-    result = torch.zeros(num_columns, dense.shape[1])
-    add_transposed_product(entries, dense, result)
-    return result
+    dense = dense.detach().contiguous()
+
+    def of_rows(rows: slice) -> Tensor:
+        result = torch.zeros(num_columns, dense.shape[1])
+        add_transposed_product(entries.of_rows(rows), dense[rows], result)
+        return result
+
+    return threads.sum_over_rows(of_rows, dense.shape[0], entries.offsets)
 
 
 def add_transposed_product(entries: Entries, dense: Tensor, result: Tensor) -> None:
@@ -97,7 +98,10 @@ def write_product(entries: Entries, dense: Tensor, result: Tensor) -> None:
     """Fill the result with ``matrix @ dense``."""
     from lcgnn.compute.kernels.compiled.csr import multiply
 
-    _by_columns(multiply, dense.numel() >= _LARGE, entries, dense, result)
+    def of_rows(rows: slice) -> None:
+        _by_columns(multiply, dense.numel() >= _LARGE, entries.of_rows(rows), dense, result[rows])
+
+    threads.for_rows(of_rows, result.shape[0], entries.offsets)
 
 
 def write_blended_product(
@@ -106,8 +110,13 @@ def write_blended_product(
     """Fill the result with ``factor * (matrix @ dense) + share * added``."""
     from lcgnn.compute.kernels.compiled.blended import multiply_blended
 
-    further = _memory(added), np.float32(factor), np.float32(share)
-    _by_columns(multiply_blended, dense.numel() >= _LARGE, entries, dense, result, *further)
+    large, factors = dense.numel() >= _LARGE, (np.float32(factor), np.float32(share))
+
+    def of_rows(rows: slice) -> None:
+        further = _memory(added[rows]), *factors
+        _by_columns(multiply_blended, large, entries.of_rows(rows), dense, result[rows], *further)
+
+    threads.for_rows(of_rows, result.shape[0], entries.offsets)
 
 
 def _by_columns(

@@ -7,7 +7,7 @@ number of threads, and a backward pass computes it again instead of storing it.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -64,6 +64,17 @@ class Dropout:
     def row_numbers(self) -> NDArray[np.int64]:
         """The rows' numbers as the compiled kernels take them: none if they count from 0."""
         return _NO_ROWS if self.rows is None else self.rows.numpy()
+
+    def of_rows(self, rows: slice) -> Dropout:
+        """The same for a matrix that is some of the rows."""
+        whole = self.rows is None and (not self.rate or not rows.start)
+        return self if whole else replace(self, rows=torch.from_numpy(self.numbers_of(rows)))
+
+    def numbers_of(self, rows: slice) -> NDArray[np.int64]:
+        """The same for some of the rows."""
+        if self.rows is not None:
+            return self.row_numbers[rows]
+        return np.arange(rows.start, rows.stop) if self.rate and rows.start else _NO_ROWS
 
     @cached_property
     def _arguments(self) -> tuple[NDArray[Any], np.float32]:

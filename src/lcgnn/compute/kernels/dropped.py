@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from lcgnn.compute.kernels import threads
 from lcgnn.compute.kernels.csr import csr_tensor
 from lcgnn.compute.kernels.dense import transposed_product
 from lcgnn.compute.kernels.dropout import Dropout
@@ -29,9 +32,12 @@ class _DroppedProduct(torch.autograd.Function):
     def forward(ctx: Any, features: Tensor, weight: Tensor, dropout: Dropout) -> Tensor:
         ctx.features, ctx.dropout = features, dropout
         result = torch.empty(features.shape[0], weight.shape[1])
-        for first in range(0, features.shape[0], _ROWS):
-            rows = slice(first, first + _ROWS)
-            torch.mm(_dropped(features, dropout, rows), weight, out=result[rows])
+
+        def of_rows(block: slice) -> None:
+            for rows in _a_few_of(block):
+                torch.mm(_dropped(features, dropout, rows), weight, out=result[rows])
+
+        threads.for_rows(of_rows, features.shape[0])
         return result
 
     @staticmethod
@@ -42,11 +48,18 @@ class _DroppedProduct(torch.autograd.Function):
 
 def dropped_transposed_product(features: Tensor, dropout: Dropout, dense: Tensor) -> Tensor:
     """``dropout(features).T @ dense`` for (N, F) features, outside of autograd."""
-    result = torch.zeros(features.shape[1], dense.shape[1])
-    for first in range(0, dense.shape[0], _ROWS):
-        rows = slice(first, first + _ROWS)
-        result += transposed_product(_dropped(features, dropout, rows), dense[rows])
-    return result
+
+    def of_rows(block: slice) -> Tensor:
+        result = torch.zeros(features.shape[1], dense.shape[1])
+        for rows in _a_few_of(block):
+            result += transposed_product(_dropped(features, dropout, rows), dense[rows])
+        return result
+
+    return threads.sum_over_rows(of_rows, dense.shape[0])
+
+
+def _a_few_of(block: slice) -> Iterator[slice]:
+    return (slice(first, min(first + _ROWS, block.stop)) for first in range(block.start, block.stop, _ROWS))
 
 
 def _dropped(features: Tensor, dropout: Dropout, rows: slice) -> Tensor:
@@ -79,15 +92,43 @@ def dropped_entries(
 
     offsets, columns, values = matrix.crow_indices(), matrix.col_indices(), matrix.values()
     kept_offsets, kept_columns, kept_values = map(torch.empty_like, (offsets, columns, values))
-    kept = drop_entries(
-        offsets.numpy(),
-        columns.numpy(),
-        values.numpy(),
-        numbers,
-        *dropout.arguments(),
-        _ALL_ROWS if kept_rows is None else kept_rows.numpy(),
-        kept_offsets.numpy(),
-        kept_columns.numpy(),
-        kept_values.numpy(),
-    )
+    given = offsets.numpy(), columns.numpy(), values.numpy(), numbers
+    memory = kept_offsets.numpy(), kept_columns.numpy(), kept_values.numpy()
+    chosen = _ALL_ROWS if kept_rows is None else kept_rows.numpy()
+    counts: dict[int, int] = {}
+
+    def of_rows(rows: slice) -> None:
+        """Each block's entries to where all of them would begin, and how many there are from 0 on."""
+        starts = given[0][rows.start : rows.stop + 1]
+        entries = slice(int(starts[0]), int(starts[-1]))
+        counted = np.empty(starts.size, dtype=np.int32)
+        counts[rows.start] = drop_entries(
+            starts - starts[0],
+            given[1][entries],
+            given[2][entries],
+            given[3][entries],
+            *dropout.arguments(),
+            chosen[rows],
+            counted,
+            memory[1][entries],
+            memory[2][entries],
+        )
+        memory[0][rows.start + 1 : rows.stop + 1] = counted[1:]
+
+    memory[0][0] = 0
+    threads.for_rows(of_rows, matrix.shape[0], given[0])
+    kept = _closed_up(given[0], memory, counts)
     return csr_tensor(kept_offsets, kept_columns[:kept], kept_values[:kept], matrix.shape)
+
+
+def _closed_up(offsets: NDArray[np.int32], memory: tuple[NDArray[Any], ...], counts: dict[int, int]) -> int:
+    """Move the entries of blocks of rows together, given where these begin; how many there are in all."""
+    starts, total = sorted(counts), 0
+    for start, stop in pairwise([*starts, offsets.size - 1]):
+        begin, count = int(offsets[start]), counts[start]
+        if total != begin:
+            for array in memory[1:]:
+                array[total : total + count] = array[begin : begin + count]
+        memory[0][start + 1 : stop + 1] += np.int32(total)
+        total += count
+    return total

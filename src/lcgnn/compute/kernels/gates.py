@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from lcgnn.compute.kernels import fused
+from lcgnn.compute.kernels import fused, threads
 from lcgnn.compute.kernels.backend import constant
 
 
@@ -28,7 +29,12 @@ class _GatedSum(torch.autograd.Function):
 
         gates, result = torch.empty(matrices.shape[:2]), torch.zeros(matrices.shape[1:])
         arrays = matrices.numpy(), weight.view(-1).numpy(), np.float32(bias.item())
-        forward(constant(matrices.shape[2]), *arrays, gates.numpy(), result.numpy())
+        filled = gates.numpy(), result.numpy()
+
+        def of_rows(rows: slice) -> None:
+            forward(constant(matrices.shape[2]), *arrays, *filled, rows.start, rows.stop)
+
+        threads.for_rows(of_rows, matrices.shape[1])
         ctx.save_for_backward(matrices, weight, gates)
         return result
 
@@ -38,7 +44,15 @@ class _GatedSum(torch.autograd.Function):
         from lcgnn.compute.kernels.compiled.gates import backward
 
         matrices, weight, gates = ctx.saved_tensors
-        by_matrices, by_weight = torch.empty_like(matrices), np.zeros(weight.shape[0])
+        by_matrices, width = torch.empty_like(matrices), weight.shape[0]
         arrays = (matrices.numpy(), weight.view(-1).numpy(), gates.numpy(), grad_output.contiguous().numpy())
-        by_bias = backward(constant(weight.shape[0]), *arrays, by_matrices.numpy(), by_weight)
-        return by_matrices, torch.from_numpy(by_weight[:, None]).float(), torch.tensor([by_bias]).float()
+
+        def of_rows(rows: slice) -> NDArray[np.float64]:
+            """(D + 1,) by the weight and by the bias."""
+            result = np.zeros(width + 1)
+            filled = by_matrices.numpy(), result[:width]
+            result[width] = backward(constant(width), *arrays, *filled, rows.start, rows.stop)
+            return result
+
+        summed = torch.from_numpy(threads.sum_over_rows(of_rows, matrices.shape[1])).float()
+        return by_matrices, summed[:width, None], summed[width:]

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from lcgnn.compute.kernels import threads
 from lcgnn.compute.kernels.backend import fused
 from lcgnn.compute.kernels.dropout import Dropout, random_bits
 
@@ -26,7 +27,12 @@ def noise_like(matrix: Tensor, dropout: Dropout) -> Tensor:
         from lcgnn.compute.kernels.compiled.noise import fill
 
         result = torch.empty(matrix.shape)
-        fill(np.uint32(dropout.key), dropout.row_numbers, result.numpy())
+        key, written = np.uint32(dropout.key), result.numpy()
+
+        def of_rows(rows: slice) -> None:
+            fill(key, dropout.numbers_of(rows), written[rows])
+
+        threads.for_rows(of_rows, matrix.shape[0])
         return result
     bits = random_bits(dropout.key, dropout.numbers_like(matrix))
     total = (bits & 255) + ((bits >> 8) & 255) + ((bits >> 16) & 255) + (bits >> 24)

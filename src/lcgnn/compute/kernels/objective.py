@@ -18,7 +18,9 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from lcgnn import consistency
+from lcgnn.compute.kernels import threads
 from lcgnn.compute.kernels.backend import Constant, constant, fused
+from lcgnn.compute.kernels.divided_objective import Softmax, loss_and_gradient
 from lcgnn.consistency import Reduction
 
 _NO_NODES = np.empty(0, np.int64)
@@ -38,24 +40,37 @@ def label_consistency_loss(
 
 def label_consistency_scores(logits: Tensor, labels: Tensor, nodes: Tensor) -> tuple[float, int]:
     """Mean cross-entropy of the aggregated distribution at the nodes, and how many of them it gets right."""
-    if fused(logits):
+    if fused(logits) and threads.is_one_block(logits.shape[0]):
         loss, correct = _kernels().scores(*_Softmax.of(logits), labels.numpy(), nodes.numpy())
         return loss, correct
-    aggregated = consistency.aggregate(torch.softmax(logits, dim=1))
-    loss = consistency.classification_loss(aggregated, labels, nodes).item()
-    return loss, int((aggregated[nodes].argmax(dim=1) == labels[nodes]).sum())
+    aggregated = consistency.aggregate(torch.softmax(logits[nodes], dim=1), class_agreement(logits)[0])
+    every = torch.arange(nodes.shape[0], device=logits.device)
+    loss = consistency.classification_loss(aggregated, labels[nodes], every).item()
+    return loss, int((aggregated.argmax(dim=1) == labels[nodes]).sum())
 
 
 def class_agreement(logits: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
     """The (C, C) class agreement of these rows, and what carries its gradient back to their logits (N, C)."""
     if not fused(logits):
         return _class_agreement_plain(logits)
+    if not threads.is_one_block(logits.shape[0]):
+        return _class_agreement_divided(logits)
     found = _Softmax.of(logits)
 
     def carry_back(gradient: Tensor) -> Tensor:
         return found.logits_gradient(logits.shape, gradient.contiguous().numpy(), np.zeros_like(found.totals))
 
     return torch.from_numpy(found.agreement), carry_back
+
+
+def _class_agreement_divided(logits: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+    softmax = Softmax.of(logits)
+
+    def carry_back(gradient: Tensor) -> Tensor:
+        grad_sums = np.vstack([gradient.numpy(), np.zeros_like(softmax.sums[:1])])
+        return softmax.carried_back(grad_sums, logits.shape[0])
+
+    return torch.from_numpy(softmax.agreement), carry_back
 
 
 def _class_agreement_plain(logits: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
@@ -72,8 +87,10 @@ def label_consistency_gradient(
     logits: Tensor, labels: Tensor, nodes: Tensor, weight: float, reduction: Reduction
 ) -> tuple[float, Tensor]:
     """The fused loss and its gradient (N, C) by the logits, without autograd."""
+    count = nodes.shape[0] if reduction == "mean" else 1
+    if not threads.is_one_block(logits.shape[0]):
+        return loss_and_gradient(logits, labels, nodes, 1.0 / count, weight / count**2)
     found, chosen = _Softmax.of(logits), nodes.numpy()
-    count = chosen.size if reduction == "mean" else 1
     loss, distribution, by_distribution, by_agreement, by_totals = _kernels().loss_and_gradients(
         *found, labels.numpy(), chosen, 1.0 / count, weight / count**2
     )

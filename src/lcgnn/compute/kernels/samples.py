@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from lcgnn.compute.kernels import threads
 from lcgnn.compute.kernels.backend import fused
 
 
@@ -25,10 +26,12 @@ def disagreement(logits: Tensor, temperature: float, surest: float = 0.0) -> tup
     from lcgnn.compute.kernels.compiled import samples
 
     gradient = torch.empty(logits.shape)
-    loss = samples.disagreement(
-        logits.contiguous().numpy(), np.float32(temperature), np.float32(surest), gradient.numpy()
-    )
-    return loss, gradient
+    arrays = logits.contiguous().numpy(), np.float32(temperature), np.float32(surest), gradient.numpy()
+
+    def of_rows(rows: slice) -> float:
+        return samples.disagreement(*arrays, rows.start, rows.stop)
+
+    return threads.sum_over_rows(of_rows, logits.shape[1]), gradient
 
 
 def _disagreement_plain(logits: Tensor, temperature: float, surest: float) -> tuple[float, Tensor]:

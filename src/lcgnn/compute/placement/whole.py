@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import ClassVar
 
@@ -9,7 +10,10 @@ import torch
 from scipy.sparse import csr_array
 from torch import Tensor
 
+from lcgnn.compute.kernels import fused
 from lcgnn.compute.kernels.attention import Neighbourhood
+from lcgnn.compute.kernels.objective import class_agreement
+from lcgnn.compute.kernels.threads import is_one_block
 from lcgnn.compute.placement.base import Kind, Placement
 from lcgnn.compute.sparse import SelectedRows, SparseMatrix, as_tensor, normalized_adjacency, with_self_loops
 from lcgnn.errors import DataError
@@ -78,6 +82,10 @@ class GraphTensors(GraphRows):
     @property
     def links(self) -> csr_array:
         return self.graph.adjacency
+
+    def class_agreement(self, logits: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+        divided = fused(logits) and not is_one_block(self.num_nodes)
+        return class_agreement(logits) if divided else super().class_agreement(logits)
 
     def edge_rows(self, nodes: Tensor) -> SelectedRows:
         return SelectedRows.of(self.adjacency.matrix, nodes)

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from lcgnn.compute.kernels import activation as by_rows
 from lcgnn.compute.kernels.compiled.jit import compiled, exp, random_bits
+from lcgnn.compute.kernels.dense import column_sums
 from lcgnn.compute.kernels.dropout import Dropout
 
 
@@ -19,8 +21,7 @@ class Activate(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, bias: Tensor, elu: bool, dropout: Dropout) -> Tensor:
         x = x.contiguous()
         output = torch.empty_like(x)
-        key, scale = dropout.arguments()
-        forward(x.numpy(), bias.numpy(), elu, key, scale, dropout.row_numbers, output.numpy())
+        by_rows.forward(x.numpy(), bias.numpy(), elu, dropout, output.numpy())
         ctx.save_for_backward(output)
         ctx.elu, ctx.dropout = elu, dropout
         return output
@@ -30,10 +31,9 @@ class Activate(torch.autograd.Function):
     def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, Tensor, None, None]:
         (output,) = ctx.saved_tensors
         grad_x = torch.empty_like(output)
-        grad_output = grad_output.contiguous()
-        key, scale = ctx.dropout.arguments()
-        backward(output.numpy(), grad_output.numpy(), ctx.elu, key, scale, ctx.dropout.row_numbers, grad_x.numpy())
-        return grad_x, grad_x.sum(dim=0), None, None
+        gradient = grad_output.contiguous().numpy()
+        by_rows.backward(output.numpy(), gradient, ctx.elu, ctx.dropout, grad_x.numpy())
+        return grad_x, column_sums(grad_x), None, None
 
 
 @compiled

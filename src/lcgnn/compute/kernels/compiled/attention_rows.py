@@ -2,7 +2,8 @@
 
 The coefficients of a row live in a small buffer while it is worked on; all that is kept of them are the largest
 score and the sum of exponentials of every row, from which the backward pass computes them again. It adds to the
-rows attended to as it goes, so that no pair has to find its mirror image.
+rows attended to as it goes, so that no pair has to find its mirror image. Threads must not add to the same rows:
+where rows are divided among them, ``attention_gathered`` has another backward pass.
 
 Heads are lanes of the processor's vectors: eight of them take hardly longer than one.
 """
@@ -16,11 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from lcgnn.compute.kernels.attention import NEGATIVE_SLOPE
+from lcgnn.compute.kernels import threads
+from lcgnn.compute.kernels.attention import NEGATIVE_SLOPE, Neighbourhood
+from lcgnn.compute.kernels.compiled.attention_gathered import gathered, heads_at_once
 from lcgnn.compute.kernels.compiled.jit import compiled
 from lcgnn.compute.kernels.compiled.lanes import (
     exponential,
@@ -36,16 +38,14 @@ from lcgnn.compute.kernels.compiled.lanes import (
 from lcgnn.compute.kernels.compiled.prefetch import AHEAD, LINE, prefetch
 from lcgnn.compute.kernels.dropout import Dropout
 
-# Columns of as many heads as are worked on at once: a row that is wider would not fit into the registers.
-_MOST_COLUMNS = 64
-
 _NO_SHIFTS = np.empty(0, dtype=np.int64)
+_NOTHING = torch.empty(0, 0, dtype=torch.float32)
 
 Floats = NDArray[np.float32]
 
 
 class AttendRows(torch.autograd.Function):
-    """Attention of N nodes with rows (N, H D) over an (N, N) pattern; shifts as in ``Neighbourhood``."""
+    """Attention of N nodes with rows (N, H D) over the (N, N) pattern of a neighbourhood."""
 
     @staticmethod
     def forward(
@@ -53,62 +53,72 @@ class AttendRows(torch.autograd.Function):
         projected: Tensor,
         source_weight: Tensor,
         target_weight: Tensor,
-        pattern: csr_array,
-        shifts: NDArray[np.int64] | None,
+        neighbourhood: Neighbourhood,
         dropout: Dropout,
     ) -> Tensor:
         projected = projected.contiguous()
         heads, width = source_weight.shape
-        scores = projected.new_empty(2, projected.shape[0], heads)
+        num_nodes, pattern = projected.shape[0], neighbourhood.pattern
+        gathers = not threads.is_one_block(num_nodes)
+        keeps = gathers and ctx.needs_input_grad[0]
+        scores = projected.new_empty(2, num_nodes, heads)
         largest, inverse = torch.empty_like(scores).unbind()
         attended = torch.empty_like(projected)
-        kernels = _kernels(heads, width)
-        kernels.score(projected.numpy(), source_weight.numpy(), target_weight.numpy(), scores.numpy())
-        kernels.attend(
-            projected.numpy(),
-            scores.numpy(),
-            pattern.indptr,
-            pattern.indices,
-            _NO_SHIFTS if shifts is None else shifts,
-            *dropout.arguments(),
-            attended.numpy(),
-            largest.numpy(),
-            inverse.numpy(),
-        )
+        positive = torch.empty_like(projected) if keeps else _NOTHING
+        share = torch.empty_like(largest) if keeps else _NOTHING
+        kernels = _kernels(heads, width, keeps)
+        values, (of_sources, of_targets) = projected.numpy(), scores.numpy()
+        weights = source_weight.numpy(), target_weight.numpy()
+        filled = [tensor.numpy() for tensor in (attended, largest, inverse, positive, share)]
+        shifts = _NO_SHIFTS if neighbourhood.shifts is None else neighbourhood.shifts
+
+        def score(rows: slice) -> None:
+            kernels.score(values[rows], *weights, of_sources[rows], of_targets[rows])
+
+        def attend(rows: slice) -> None:
+            offsets = pattern.indptr[rows.start : rows.stop + 1]
+            given = values, of_sources, of_targets[rows], offsets, pattern.indices, shifts[rows]
+            kernels.attend(*given, *dropout.arguments(), *(array[rows] for array in filled))
+
+        threads.for_rows(score, num_nodes)
+        threads.for_rows(attend, num_nodes, pattern.indptr)
         ctx.save_for_backward(projected, source_weight, target_weight, scores, largest, inverse)
-        ctx.pattern, ctx.shifts, ctx.dropout = pattern, shifts, dropout
+        ctx.neighbourhood, ctx.dropout = neighbourhood, dropout
+        ctx.kept = (attended.numpy(), positive.numpy(), share.numpy()) if keeps else None
         return attended
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None, None]:
+    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
         projected, source_weight, target_weight, scores, largest, inverse = ctx.saved_tensors
-        grad_projected, grad_scores = torch.zeros_like(projected), torch.zeros_like(scores)
         kernels = _kernels(*source_weight.shape)
-        kernels.attend_backward(
-            projected.numpy(),
-            scores.numpy(),
-            largest.numpy(),
-            inverse.numpy(),
-            grad_output.contiguous().numpy(),
-            ctx.pattern.indptr,
-            ctx.pattern.indices,
-            _NO_SHIFTS if ctx.shifts is None else ctx.shifts,
-            *ctx.dropout.arguments(),
-            grad_projected.numpy(),
-            grad_scores.numpy(),
-        )
-        grad_source, grad_target = torch.empty_like(source_weight), torch.empty_like(target_weight)
-        kernels.score_backward(
-            projected.numpy(),
-            grad_scores.numpy(),
-            source_weight.numpy(),
-            target_weight.numpy(),
-            grad_projected.numpy(),
-            grad_source.numpy(),
-            grad_target.numpy(),
-        )
-        return grad_projected, grad_source, grad_target, None, None, None
+        given = [tensor.numpy() for tensor in (projected, scores, largest, inverse, grad_output.contiguous())]
+        if ctx.kept is None:
+            through_sums = _scattered(kernels, given, ctx.neighbourhood, ctx.dropout)
+        else:
+            through_sums = gathered(given, ctx.kept, ctx.neighbourhood, ctx.dropout)
+        grad_projected, grad_scores = through_sums
+        weights = source_weight.numpy(), target_weight.numpy()
+
+        def score_backward(rows: slice) -> Tensor:
+            by_weights: Tensor = source_weight.new_empty(2, *source_weight.shape)
+            of_rows = given[0][rows], grad_scores[0][rows], grad_scores[1][rows]
+            kernels.score_backward(*of_rows, *weights, grad_projected[rows], *by_weights.numpy())
+            return by_weights
+
+        grad_source, grad_target = threads.sum_over_rows(score_backward, projected.shape[0]).unbind()
+        return torch.from_numpy(grad_projected), grad_source, grad_target, None, None
+
+
+def _scattered(
+    kernels: _Kernels, given: list[Floats], neighbourhood: Neighbourhood, dropout: Dropout
+) -> tuple[Floats, Floats]:
+    """The gradients (N, H D) by the rows, through the weighted sums, and (2, N, H) by the scores."""
+    gradients = np.zeros_like(given[0]), np.zeros_like(given[1])
+    pattern = neighbourhood.pattern
+    shifts = _NO_SHIFTS if neighbourhood.shifts is None else neighbourhood.shifts
+    kernels.attend_backward(*given, pattern.indptr, pattern.indices, shifts, *dropout.arguments(), *gradients)
+    return gradients
 
 
 class _Kernels(NamedTuple):
@@ -119,29 +129,38 @@ class _Kernels(NamedTuple):
 
 
 @cache
-def _kernels(heads: int, width: int) -> _Kernels:
-    """The kernels for one shape. The pairs of a row are numbered by head, then by neighbour."""
-    group = _heads_at_once(heads, width)
+def _kernels(heads: int, width: int, keeps: bool = False) -> _Kernels:
+    """The kernels for one shape. The pairs of a row are numbered by head, then by neighbour.
+
+    Args:
+        heads: H.
+        width: D.
+        keeps: Whether what comes from neighbours with a positive score is kept by itself, for ``gathered``.
+    """
+    group = heads_at_once(heads, width)
     columns, row = group * width, heads * width
     zero, one, slope = np.float32(0), np.float32(1), np.float32(NEGATIVE_SLOPE)
     lowest = np.float32(-np.inf)
 
     @compiled
-    def attention_score(projected: Floats, source_weight: Floats, target_weight: Floats, scores: Floats) -> None:
-        """Fill ``scores`` (2, N, H): how a node scores when it is attended to, and when it attends."""
+    def attention_score(
+        projected: Floats, source_weight: Floats, target_weight: Floats, of_sources: Floats, of_targets: Floats
+    ) -> None:
+        """Fill in (N, H) how a node scores when it is attended to, and when it attends."""
         num_nodes = projected.shape[0]
         for g in range(0, heads, group):
             by_source = load(source_weight, g * width, columns)
             by_target = load(target_weight, g * width, columns)
             for i in range(num_nodes):
                 values = load(projected, i * row + g * width, columns)
-                store(scores, i * heads + g, sums(values * by_source, width))
-                store(scores, (num_nodes + i) * heads + g, sums(values * by_target, width))
+                store(of_sources, i * heads + g, sums(values * by_source, width))
+                store(of_targets, i * heads + g, sums(values * by_target, width))
 
     @compiled
     def attention_forward(
         projected: Floats,
-        scores: Floats,
+        of_sources: Floats,
+        of_targets: Floats,
         offsets: NDArray[np.int32],
         sources: NDArray[np.int32],
         shifts: NDArray[np.int64],
@@ -150,6 +169,8 @@ def _kernels(heads: int, width: int) -> _Kernels:
         attended: Floats,
         largest: Floats,
         inverse: Floats,
+        positive: Floats,
+        share: Floats,
     ) -> None:
         num_nodes, last = offsets.size - 1, sources.size - 1
         key_bits, threshold = key[0], key[1]
@@ -160,29 +181,38 @@ def _kernels(heads: int, width: int) -> _Kernels:
             begin = (first + (shifts[i] if shifts.size else 0)) * heads
             for e in range(first, first + degree):
                 soon = np.int64(sources[min(e + AHEAD, last)])
-                prefetch(scores, soon * heads)
+                prefetch(of_sources, soon * heads)
                 for k in range(0, row, LINE):
                     prefetch(projected, soon * row + k)
             for g in range(0, heads, group):
-                target = load(scores, (num_nodes + i) * heads + g, group)
+                target = load(of_targets, i * heads + g, group)
                 top, total = spread(lowest, group), spread(zero, group)
                 for e in range(degree):
-                    score = load(scores, np.int64(sources[first + e]) * heads + g, group) + target
+                    score = load(of_sources, np.int64(sources[first + e]) * heads + g, group) + target
                     score = larger(score * leak, score)
                     top = larger(top, score)
                     store(weights, e * group, score)
-                weighted = spread(zero, columns)
+                weighted, above, of_above = spread(zero, columns), spread(zero, columns), spread(zero, group)
                 for e in range(degree):
-                    weight = exponential(load(weights, e * group, group) - top)
+                    score = load(weights, e * group, group)
+                    weight = exponential(score - top)
                     total = total + weight
+                    if keeps:
+                        of_above = of_above + where_positive(score, weight, spread(zero, group))
                     if threshold:
                         weight = weight * kept(key_bits, begin + g * degree + e, degree, threshold, scale, group)
                     values = load(projected, np.int64(sources[first + e]) * row + g * width, columns)
                     weighted = weighted + repeated(weight, width) * values
+                    if keeps:
+                        weight = where_positive(score, weight, spread(zero, group))
+                        above = above + repeated(weight, width) * values
                 factor = spread(one, group) / total
                 store(attended, i * row + g * width, weighted * repeated(factor, width))
                 store(largest, i * heads + g, top)
                 store(inverse, i * heads + g, factor)
+                if keeps:
+                    store(positive, i * row + g * width, above * repeated(factor, width))
+                    store(share, i * heads + g, of_above * factor)
 
     @compiled
     def attention_backward(
@@ -246,14 +276,15 @@ def _kernels(heads: int, width: int) -> _Kernels:
     @compiled
     def attention_score_backward(
         projected: Floats,
-        grad_scores: Floats,
+        of_sources: Floats,
+        of_targets: Floats,
         source_weight: Floats,
         target_weight: Floats,
         grad_projected: Floats,
         grad_source: Floats,
         grad_target: Floats,
     ) -> None:
-        """Add to ``grad_projected`` what comes through the scores, and fill the gradients of their weights."""
+        """Add to ``grad_projected`` what comes through the scores' gradients, and fill those of the weights."""
         num_nodes = projected.shape[0]
         for g in range(0, heads, group):
             by_source = load(source_weight, g * width, columns)
@@ -262,8 +293,8 @@ def _kernels(heads: int, width: int) -> _Kernels:
             for i in range(num_nodes):
                 place = i * row + g * width
                 values = load(projected, place, columns)
-                source = repeated(load(grad_scores, i * heads + g, group), width)
-                target = repeated(load(grad_scores, (num_nodes + i) * heads + g, group), width)
+                source = repeated(load(of_sources, i * heads + g, group), width)
+                target = repeated(load(of_targets, i * heads + g, group), width)
                 added = source * by_source + target * by_target
                 store(grad_projected, place, load(grad_projected, place, columns) + added)
                 to_source = to_source + source * values
@@ -272,9 +303,3 @@ def _kernels(heads: int, width: int) -> _Kernels:
             store(grad_target, g * width, to_target)
 
     return _Kernels(attention_score, attention_forward, attention_backward, attention_score_backward)
-
-
-def _heads_at_once(heads: int, width: int) -> int:
-    """The most heads that divide all of them and have no more columns than fit; at least one."""
-    fitting = [group for group in range(2, heads + 1) if heads % group == 0 and group * width <= _MOST_COLUMNS]
-    return max(fitting, default=1)

@@ -17,11 +17,13 @@ def forward(
     bias: np.float32,
     gates: NDArray[np.float32],
     result: NDArray[np.float32],
+    start: int,
+    stop: int,
 ) -> None:
-    """Fill the gates (K, N) and add the gated matrices (K, N, D) to the result (N, D)."""
+    """Fill the gates (K, N) and add the gated matrices (K, N, D) to the result (N, D), from a row to another."""
     one = np.float32(1)
     for k in range(matrices.shape[0]):
-        for i in range(matrices.shape[1]):
+        for i in range(start, stop):
             score = bias
             for c in range(value_of(columns, matrices.shape[2])):
                 score += matrices[k, i, c] * weight[c]
@@ -42,11 +44,16 @@ def backward(
     gradient: NDArray[np.float32],
     by_matrices: NDArray[np.float32],
     by_weight: NDArray[np.float64],
+    start: int,
+    stop: int,
 ) -> float:
-    """Fill the gradient by the matrices, add the one by the weight to what is there, and return the bias's."""
+    """Fill the gradient by the matrices, add the one by the weight to what is there, and return the bias's.
+
+    Only the rows from one to another count.
+    """
     by_bias = 0.0
     for k in range(matrices.shape[0]):
-        for i in range(matrices.shape[1]):
+        for i in range(start, stop):
             slope = np.float32(0)
             for c in range(value_of(columns, matrices.shape[2])):
                 slope += matrices[k, i, c] * gradient[i, c]

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from lcgnn.compute.kernels.compiled import activation as kernel
-from lcgnn.compute.kernels.dense import tall_product, transposed_product
+from lcgnn.compute.kernels import activation
+from lcgnn.compute.kernels.dense import column_sums, product, tall_product, transposed_product
 from lcgnn.compute.kernels.dropout import Dropout
 
 
@@ -17,8 +17,7 @@ class HiddenLayer(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, bias: Tensor, weight: Tensor, elu: bool, dropout: Dropout) -> Tensor:
         hidden = torch.empty(x.shape)
-        key, scale = dropout.arguments()
-        kernel.forward(x.contiguous().numpy(), bias.numpy(), elu, key, scale, dropout.row_numbers, hidden.numpy())
+        activation.forward(x.contiguous().numpy(), bias.numpy(), elu, dropout, hidden.numpy())
         ctx.save_for_backward(hidden, weight)
         ctx.elu, ctx.dropout = elu, dropout
         return tall_product(hidden, weight)
@@ -27,10 +26,7 @@ class HiddenLayer(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
         hidden, weight = ctx.saved_tensors
-        grad_hidden = grad_output @ weight.T
+        grad_hidden = product(grad_output, weight.T)
         grad_x = torch.empty_like(hidden)
-        key, scale = ctx.dropout.arguments()
-        kernel.backward(
-            hidden.numpy(), grad_hidden.numpy(), ctx.elu, key, scale, ctx.dropout.row_numbers, grad_x.numpy()
-        )
-        return grad_x, grad_x.sum(dim=0), transposed_product(hidden, grad_output), None, None
+        activation.backward(hidden.numpy(), grad_hidden.numpy(), ctx.elu, ctx.dropout, grad_x.numpy())
+        return grad_x, column_sums(grad_x), transposed_product(hidden, grad_output), None, None

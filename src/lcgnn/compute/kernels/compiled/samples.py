@@ -14,6 +14,8 @@ def disagreement(
     temperature: np.float32,
     surest: np.float32,
     gradient: NDArray[np.float32],
+    start: int,
+    stop: int,
 ) -> float:
     """The mean squared distance of each sample's softmax from their sharpened mean, and its gradient.
 
@@ -22,16 +24,18 @@ def disagreement(
         temperature: Of the sharpened mean, which is no function of the logits here.
         surest: Nodes whose mean's largest probability is below this count nothing.
         gradient: (S, N, C), filled with the sum over nodes, not divided by anything.
+        start: The first node that counts.
+        stop: The first one after it that does not.
 
     Returns:
         The sum over nodes and samples of the squared distances.
     """
-    num_samples, num_nodes, num_classes = logits.shape
+    num_samples, _, num_classes = logits.shape
     zero, one, two = np.float32(0), np.float32(1), np.float32(2)
     shares = np.empty((num_samples, num_classes), dtype=np.float32)
     mean = np.empty(num_classes, dtype=np.float32)
     total_loss = np.float64(0)
-    for i in range(num_nodes):
+    for i in range(start, stop):
         mean[:] = zero
         for s in range(num_samples):
             largest = logits[s, i, 0]
