@@ -120,11 +120,11 @@ class PartwiseTensors(GraphRows):
     @cached_property
     def parts(self) -> tuple[GraphPart, ...]:
         """The parts, which have about the same number of edges."""
-        rows = NormalizedRows.of(self.graph.adjacency, np.float64)
+        rows = NormalizedRows.of(self.graph.adjacency)
         parts = []
         for first, last in zip(self.bounds.tolist(), self.bounds[1:].tolist(), strict=False):
             parts.append(GraphPart(first, last, self.num_nodes, self._folder / str(first)))
-            parts[-1].save(block for _, block in rows.blocks(parts[-1].nodes))
+            parts[-1].save(rows.blocks(np.arange(first, last)))
         return tuple(parts)
 
     @cached_property
