@@ -14,6 +14,9 @@ from lcgnn.cli.app import app
 from lcgnn.cli.columns import takes_columns
 
 
+_NO_METIS = "There is not enough memory for METIS: the parts are found by going through the edges again and again."
+
+
 @app.command()
 @takes_columns("guessed")
 def partition(
@@ -30,7 +33,7 @@ def partition(
     by: Annotated[
         str,
         typer.Option(
-            help="What finds out which nodes go together: 'metis', which takes some 340 bytes of memory for an edge; "
+            help="What finds out which nodes go together: 'metis', which takes some 320 bytes of memory an edge; "
             "'stream', which goes through the edges again and again and holds none of them; or 'auto', 'metis' "
             "where there is memory for it."
         ),
@@ -46,7 +49,7 @@ def partition(
     """
     from lcgnn.cli.display import err, fetching, print_notes
     from lcgnn.cli.display import out as console
-    from lcgnn.compute.placement.cutting import checked_by
+    from lcgnn.compute.placement.cutting import checked_by, settled
     from lcgnn.files import check_new_folder
     from lcgnn.runs.partition import partition as carry_out
     from lcgnn.sources.choice import source_of
@@ -57,7 +60,8 @@ def partition(
     check_new_folder(place)
     with fetching(err) as progress:
         loaded = source.load_whole(progress)
-    print_notes(loaded.notes)
+    asked, chosen = chosen, settled(chosen, loaded.graph)
+    print_notes([*loaded.notes, *([_NO_METIS] if chosen != asked and chosen == "stream" else [])])
     manifest = carry_out(loaded, parts, place, chosen)
     trained = shlex.quote(folder if place == source.place_for_parts(parts) else str(place))
     command = f"torchrun --nproc-per-node={parts} -m lcgnn train {trained}"
