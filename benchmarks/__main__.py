@@ -12,6 +12,7 @@ from benchmarks import (
     fits,
     label,
     layer,
+    memory,
     page,
     ranks,
     scale,
@@ -43,6 +44,7 @@ def main() -> None:
             "text",
             "trust",
             "scale",
+            "memory",
             "ranks",
             "page",
         ],
@@ -97,6 +99,8 @@ def main() -> None:
         trust.main(options.out)
     if options.what in ("all", "scale"):
         scale.main(options.out, tuple(options.sizes))
+    if options.what in ("all", "memory"):
+        memory.main(options.out)
     if options.what in ("all", "ranks"):
         ranks.main(options.out)
     if options.what in ("all", "page"):

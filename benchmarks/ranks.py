@@ -161,8 +161,8 @@ def section(method: str, measured: dict[str, Any]) -> list[str]:
     return [
         f"An epoch of {method} (training and validation) on {graph['nodes']:,} nodes and {graph['edges']:,} "
         f"edges, by one process and by two, one thread each. {graph['cut_edges']:,} edges lie between the two "
-        f"parts, as METIS leaves them, which need the rows of {boundary} of each other's nodes. Losses differ by at "
-        f"most {measured['losses_differ_by']:.1e}.",
+        f"parts, as METIS leaves them; they need the rows of {boundary} of each other's nodes. Losses differ by "
+        f"at most {measured['losses_differ_by']:.1e}.",
         "",
         "| turn | one process | two processes | speed-up | processor time, one | of each of two |",
         "|---|---|---|---|---|---|",

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -102,7 +103,7 @@ def test_writing_that_fails_half_way_leaves_what_was_there(
     monkeypatch.setattr(artifacts, "_ROWS", 2)
     made = artifacts._predictions
 
-    def failing(*arguments: object) -> object:
+    def failing(*arguments: Any) -> Any:
         if arguments[-1] == slice(2, 4):
             raise KeyboardInterrupt
         return made(*arguments)
@@ -117,6 +118,7 @@ def test_writing_that_fails_half_way_leaves_what_was_there(
 _KILLED = """
 import os, signal, sys
 from pathlib import Path
+from typing import Any
 from tests.runs import test_artifacts as here
 
 here.artifacts._ROWS = 2

@@ -13,7 +13,6 @@ from lcgnn.cli.answers import print_answer
 from lcgnn.cli.app import app
 from lcgnn.cli.columns import takes_columns
 
-
 _NO_METIS = "There is not enough memory for METIS: the parts are found by going through the edges again and again."
 
 

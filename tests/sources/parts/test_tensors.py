@@ -1,6 +1,7 @@
 """A safetensors file that is written in pieces."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from lcgnn.sources.parts.tensors import write_arrays_in_pieces
 def test_arrays_come_back_as_they_were(tmp_path: Path, size, monkeypatch):
     monkeypatch.setattr(tensors, "_BYTES", size)
     generator = np.random.default_rng(0)
-    arrays = {
+    arrays: dict[str, Any] = {
         "bytes": generator.integers(-9, 9, 7).astype(np.int8),
         "wide": generator.random((5, 3)).astype(np.float32),
         "turned": generator.random((3, 5)).T,
