@@ -86,9 +86,9 @@ def table(content: dict[str, Any]) -> str:
     lines = [
         "# Memory",
         "",
-        f"Peak of whole commands on graphs of `lcgnn generate` with 64 features and 20 classes: reading, {EPOCHS} epochs "
-        "of GCN and as many of label consistency, predictions as CSV; files that are mapped into memory count while "
-        f"they are. {in_words(content['machine'])}. `{content['command']}`",
+        "Peak of whole commands on graphs of `lcgnn generate` with 64 features and 20 classes: reading, "
+        f"{EPOCHS} epochs of GCN and as many of label consistency, predictions as CSV; files that are mapped into "
+        f"memory count while they are. {in_words(content['machine'])}. `{content['command']}`",
         "",
         "| | nodes | edges | peak MiB | s |",
         "|---|---:|---:|---:|---:|",
