@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +40,7 @@ def graph_folder(num_nodes: int, num_edges: int) -> Path:
 
 
 def measured(name: str, folder: Path) -> dict[str, Any]:
-    """Seconds of a command, and the largest peak of its processes."""
+    """The largest peak of a command's processes."""
     with tempfile.TemporaryDirectory(prefix="lcgnn-memory-") as scratch:
         words = CONTENDERS[name].replace("GRAPH", str(folder)).split()
         launcher = [] if words[0] == "lcgnn" else ["-m", "torch.distributed.run", words[1]]
@@ -59,12 +58,10 @@ def measured(name: str, folder: Path) -> dict[str, Any]:
             *arguments,
         ]
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-        started = time.perf_counter()
         subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-        seconds = time.perf_counter() - started
         peaks = [float(path.read_text()) for path in Path(scratch).glob("peak-*")]
-    print(f"{name}, {folder.name}: {max(peaks):,.0f} MiB, {seconds:.0f} s", file=sys.stderr)
-    return {"contender": name, "seconds": seconds, "mebibytes": max(peaks)}
+    print(f"{name}, {folder.name}: {max(peaks):,.0f} MiB", file=sys.stderr)
+    return {"contender": name, "mebibytes": max(peaks)}
 
 
 def fitted(rows: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
@@ -90,11 +87,10 @@ def table(content: dict[str, Any]) -> str:
         f"{EPOCHS} epochs of GCN and as many of label consistency, predictions as CSV; files that are mapped into "
         f"memory count while they are. {in_words(content['machine'])}. `{content['command']}`",
         "",
-        "| | nodes | edges | peak MiB | s |",
-        "|---|---:|---:|---:|---:|",
+        "| | nodes | edges | peak MiB |",
+        "|---|---:|---:|---:|",
         *(
-            f"| {row['contender']} | {row['nodes']:,} | {row['edges']:,} | {row['mebibytes']:,.0f} "
-            f"| {row['seconds']:.0f} |"
+            f"| {row['contender']} | {row['nodes']:,} | {row['edges']:,} | {row['mebibytes']:,.0f} |"
             for row in content["rows"]
         ),
         "",
