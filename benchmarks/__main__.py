@@ -9,6 +9,7 @@ from benchmarks import (
     collapse,
     doubt,
     epoch,
+    experience,
     fits,
     label,
     layer,
@@ -37,6 +38,7 @@ def main() -> None:
             "strong",
             "collapse",
             "doubt",
+            "experience",
             "training",
             "fits",
             "label",
@@ -83,6 +85,8 @@ def main() -> None:
         collapse.main(options.out, options.draws)
     if options.what in ("all", "doubt"):
         doubt.main(options.out, options.draws)
+    if options.what in ("all", "experience"):
+        experience.main(options.out)
     if options.what in ("all", "training"):
         training.main(options.out)
     if options.what in ("all", "fits"):

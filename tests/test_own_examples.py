@@ -91,5 +91,5 @@ def test_an_example_is_the_same_every_time_and_its_labels_are_true(name: str, tm
 
 
 def test_an_unknown_example_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"no example 'cheese'\. There are articles, market, wine"):
+    with pytest.raises(ConfigError, match=r"no example 'cheese'\. There are articles, market, papers, wine"):
         write_example(tmp_path / "graph", "cheese")

@@ -15,6 +15,7 @@ from lcgnn.assessment.calibration import DEPENDENCE, HeldOut
 from lcgnn.assessment.choice import (
     CLEAR,
     Difference,
+    Experience,
     assessment_of_chosen,
     chosen,
     expected_of_chosen,
@@ -37,20 +38,48 @@ def drawn(
     return np.repeat(right, 2, axis=0)[:labels]
 
 
-def test_more_hits_win_and_the_prior_breaks_ties() -> None:
-    assert chosen(np.array([20, 25, 24])) == 1
-    assert chosen(np.array([24, 24, 24])) == 0
-    assert chosen(np.array([24, 25, 20])) == 1
+def alike(answers: int, spread: float = 0.05) -> list[Experience]:
+    """Experience that prefers none of the answers."""
+    return [Experience(0.0, spread)] * answers
 
 
-def test_the_prior_outweighs_a_label_only_from_far_down_its_list() -> None:
-    behind = np.array([24, 0, 0, 0, 0, 0, 25])
-    assert chosen(behind) == 0
-    assert chosen(behind[[0, 1, 2, 3, 6]]) == 4
+def hits(labels: int, *counts: int) -> NDArray[np.bool_]:
+    """(L, K) answers of which each is right for the first so many labels."""
+    return np.arange(labels)[:, None] < np.array(counts)
 
 
-def test_the_prior_is_not_felt_with_many_labels() -> None:
-    assert chosen(np.array([900, 0, 0, 0, 0, 0, 0, 902])) == 7
+@given(RIGHT)
+def test_without_experience_the_answer_with_most_hits_is_taken(right: NDArray[np.bool_]) -> None:
+    counts = right.sum(axis=0)
+    # Answers far apart from graph to graph, of which nothing is known.
+    assert counts[chosen(right, alike(right.shape[1], spread=50.0))] == counts.max()
+
+
+def test_of_answers_with_the_same_hits_experience_takes_the_better_one() -> None:
+    right = hits(30, 24, 24, 24)
+    for best in range(3):
+        assert chosen(right, [Experience(0.05 * (place == best), 0.05) for place in range(3)]) == best
+
+
+def test_experience_outweighs_a_label_or_two_but_not_many() -> None:
+    known = [Experience(0.08, 0.05), Experience(-0.1, 0.08)]
+    assert chosen(hits(30, 20, 22), known) == 0
+    assert chosen(hits(30, 12, 28), known) == 1
+    assert chosen(hits(3000, 2400, 2430), known) == 1
+
+
+def test_what_is_expected_is_the_mean_of_experience_and_labels_weighed_by_how_sure_they_are() -> None:
+    """Two answers that are right independently: the closed form of the difference of two normal numbers."""
+    generator = np.random.default_rng(0)
+    labels = 4000
+    right = generator.random((labels, 2)) < [0.70, 0.72]
+    seen = right[:, 1].mean() - right[:, 0].mean()
+    noise = DEPENDENCE * right.astype(float).var(axis=0).sum() / labels
+    for spread in (0.005, 0.02, 0.1):
+        # The advantage of the first at which the two are level: what is seen times how much more sure that is.
+        level = seen * 2 * spread**2 / noise
+        for factor, expected in ((0.9, 1), (1.1, 0)):
+            assert chosen(right, [Experience(factor * level, spread), Experience(0.0, spread)]) == expected
 
 
 @given(RIGHT)
@@ -102,9 +131,10 @@ def test_an_answer_by_chance_is_dropped_early() -> None:
 
 @given(RIGHT)
 def test_choosing_is_never_a_reason_to_expect_more(right: NDArray[np.bool_]) -> None:
-    own = Expected.of(right[:, int(chosen(right.sum(axis=0)))])
-    found = expected_of_chosen(right)
-    assert 0 <= optimism(right) <= own.accuracy
+    known = alike(right.shape[1])
+    own = Expected.of(right[:, chosen(right, known)])
+    found = expected_of_chosen(right, known)
+    assert 0 <= optimism(right, known) <= own.accuracy
     assert found.accuracy <= own.accuracy + 1e-12
     clipped = found.low == 0 or found.high == 1
     assert clipped or found.high - found.low >= own.high - own.low - 1e-9
@@ -113,25 +143,25 @@ def test_choosing_is_never_a_reason_to_expect_more(right: NDArray[np.bool_]) -> 
 
 def test_a_single_answer_is_expected_to_be_as_good_as_it_was() -> None:
     right = np.arange(40)[:, None] % 4 > 0
-    assert optimism(right) == 0
-    assert expected_of_chosen(right) == Expected.of(right[:, 0])
+    assert optimism(right, alike(1)) == 0
+    assert expected_of_chosen(right, alike(1)) == Expected.of(right[:, 0])
 
 
 def test_answers_that_agree_on_every_label_have_no_optimism_and_clear_winners_little() -> None:
     right = np.tile((np.arange(200) % 4 > 0)[:, None], (1, 5))
-    assert optimism(right) < 0.01
+    assert optimism(right, alike(5)) < 0.01
     clear = np.stack([np.arange(200) % 10 > 0, np.arange(200) % 2 > 0], axis=1)
-    assert optimism(clear) < 0.01
+    assert optimism(clear, alike(2)) < 0.01
 
 
 @pytest.mark.parametrize("labels", [30, 60, 100])
 def test_the_interval_holds_the_truth_of_equally_good_answers_where_the_winners_own_does_not(labels: int) -> None:
     """Eight answers that are right for 65 of 100 nodes each; the best of them looks better than that."""
-    truth, held, held_by_own = 0.65, [], []
+    truth, held, held_by_own, known = 0.65, [], [], alike(8)
     generator = np.random.default_rng(labels)
     for _ in range(400):
         right = drawn(generator, labels, [truth] * 8)
-        found, own = expected_of_chosen(right), Expected.of(right[:, int(chosen(right.sum(axis=0)))])
+        found, own = expected_of_chosen(right, known), Expected.of(right[:, chosen(right, known)])
         held.append(found.low <= truth <= found.high)
         held_by_own.append(own.low <= truth <= own.high)
     assert 0.92 <= np.mean(held) <= 0.98
@@ -140,13 +170,14 @@ def test_the_interval_holds_the_truth_of_equally_good_answers_where_the_winners_
 
 def test_what_is_said_of_the_chosen_one_allows_for_the_choice() -> None:
     right = drawn(np.random.default_rng(3), 40, [0.7] * 6)
-    taken = int(chosen(right.sum(axis=0)))
+    known = alike(6)
+    taken = chosen(right, known)
     labels = np.arange(40) % 2
     distribution = np.eye(2, dtype=np.float32)[np.where(right[:, taken], labels, 1 - labels)]
     held_out = HeldOut(labels, distribution, np.arange(40) % 4)
-    found = assessment_of_chosen(held_out, right, given=40, of_folds=4)
+    found = assessment_of_chosen(held_out, right, known, given=40, of_folds=4)
     plain = Assessment.of(held_out, given=40, of_folds=4)
-    assert found.overall == expected_of_chosen(right)
+    assert found.overall == expected_of_chosen(right, known)
     assert found.majority.low < plain.majority.low
     assert found.calibration == plain.calibration
     less = plain.overall.accuracy - found.overall.accuracy
@@ -158,4 +189,4 @@ def test_what_is_said_of_the_chosen_one_allows_for_the_choice() -> None:
         assert lowered.high - lowered.low >= own.high - own.low
     assert "allowing for the choice among 6 answers" in found.sentences()[0]
     assert "allowing" not in plain.sentences()[0]
-    assert assessment_of_chosen(held_out, right[:, [taken]], given=40, of_folds=4) == plain
+    assert assessment_of_chosen(held_out, right[:, [taken]], known[:1], given=40, of_folds=4) == plain

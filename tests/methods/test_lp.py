@@ -5,7 +5,8 @@ import pytest
 
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import create
-from lcgnn.methods.lp import class_mass_normalized, harmonic_solution
+from lcgnn.methods.edges_alone import class_mass_normalized
+from lcgnn.methods.lp import harmonic_solution
 
 
 def random_graph(seed: int = 0, num_nodes: int = 30) -> tuple[Graph, Split]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from lcgnn.errors import ConfigError
 
 # Fewer held-out labels than this do not tell a temperature from chance.
-ENOUGH_TO_CALIBRATE = 20
+ENOUGH_TO_CALIBRATE = 10
 # Fewer held-out labels than this may take confidence away (T > 1) but add none (T < 1), because answers that are
 # wrongly made surer mislead. In a simulation (four classes, labels right or wrong in pairs) adding confidence to
 # probabilities that were right cost 2.3 percentage points of calibration error from 30 labels, 12 in one case of

@@ -20,8 +20,8 @@ def init(
     example: Annotated[
         str,
         typer.Option(
-            help="Which: 'articles' (texts; neighbours are alike), 'wine' (measurements; neighbours are alike) or "
-            "'market' (neighbours differ)."
+            help="Which: 'articles' (generated texts; neighbours are alike), 'papers' (real ones with 50 labels, "
+            "fetched once), 'wine' (measurements; neighbours are alike) or 'market' (neighbours differ)."
         ),
     ] = "articles",
     as_json: options.AsJson = False,

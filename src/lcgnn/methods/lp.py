@@ -7,16 +7,13 @@ The harmonic solution keeps the training labels and solves for the other nodes
 which is the limit of propagating along the edges and clamping the labels, and the class that a random walk from
 the node meets first. The system is sparse, symmetric and positive definite: conjugate gradients solve it.
 
-The one setting is the paper's class mass normalisation, which scales every class to its share among the training
-labels. Unless it is given, the validation nodes decide; without any it is done, because from few labels the
-plain solution often gives nearly every node the class of one well connected label. What departs from the
-original: the weights are the graph's edges instead of similarities of features, and nodes that no training label
-can reach, for which the system has no solution, get the class prior of the training labels.
+The one setting is the paper's class mass normalisation (``edges_alone``). What departs from the original:
+the weights are the graph's edges instead of similarities of features, and nodes that no training label can reach,
+for which the system has no solution, get the class prior of the training labels.
 """
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -28,35 +25,20 @@ from scipy.sparse.linalg import cg
 
 from lcgnn.errors import DataError
 from lcgnn.graph import Graph, Split
-from lcgnn.methods.base import Context, Fit, Method, register, setting
-from lcgnn.methods.classical import Floats, class_prior, fit_of, one_hot, validation_score
+from lcgnn.methods.base import register
+from lcgnn.methods.classical import Floats, class_prior, one_hot
+from lcgnn.methods.edges_alone import EdgesAlone
 
 
 @register("lp", "Label propagation: labels spread over the edges until every node is its neighbours' mean.")
 @dataclass(frozen=True)
-class LabelPropagation(Method):
+class LabelPropagation(EdgesAlone):
     """The harmonic solution on the graph's edges; reads no features and no seed."""
 
-    deterministic: ClassVar[bool] = True
+    title: ClassVar[str] = "label propagation"
 
-    class_mass: bool | None = setting(
-        None,
-        "Scale every class to its share of the training labels (class mass normalisation); null: if it is better "
-        "on the validation nodes, or if there are none.",
-    )
-
-    def fit(self, graph: Graph, split: Split, seed: int = 0, context: Context | None = None) -> Fit:  # noqa: ARG002
-        started = time.perf_counter()
-        split.check(graph)
-        harmonic, solved = harmonic_solution(graph, split)
-        distributions = [harmonic, class_mass_normalized(harmonic, solved, class_prior(graph, split))]
-        class_mass = self.class_mass
-        if class_mass is None and not split.validation.size:
-            class_mass = True
-        if class_mass is not None:
-            distributions = [distributions[class_mass]]
-        best = max(distributions, key=lambda distribution: validation_score(distribution, graph, split))
-        return fit_of("label propagation", best, {}, started)
+    def spread(self, graph: Graph, split: Split) -> tuple[Floats, NDArray[np.int64]]:
+        return harmonic_solution(graph, split)
 
 
 def harmonic_solution(graph: Graph, split: Split) -> tuple[Floats, NDArray[np.int64]]:
@@ -77,17 +59,6 @@ def harmonic_solution(graph: Graph, split: Split) -> tuple[Floats, NDArray[np.in
         solution = _solve(laplacian, rows[:, split.train] @ distribution[split.train])
         distribution[nodes] = solution / solution.sum(axis=1, keepdims=True)
     return distribution, nodes
-
-
-def class_mass_normalized(distribution: Floats, nodes: NDArray[np.int64], prior: Floats) -> Floats:
-    """Scale the classes so that together the nodes hold as much of each as the prior says."""
-    if not nodes.size:
-        return distribution
-    mass = distribution[nodes].mean(axis=0)
-    scaled = distribution[nodes] * np.divide(prior, mass, out=np.zeros_like(mass), where=mass > 0)
-    result = distribution.copy()
-    result[nodes] = scaled / scaled.sum(axis=1, keepdims=True)
-    return result
 
 
 def _reached(adjacency: csr_array, sources: NDArray[np.int64]) -> NDArray[np.bool_]:

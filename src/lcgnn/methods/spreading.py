@@ -9,14 +9,13 @@ for training labels Y, one hot. The system is sparse, symmetric and positive def
 at most (1 + a) / (1 - a) whatever the graph: conjugate gradients reach its solution in some dozens of steps, all
 classes at once. Unlike label propagation, a training label may be outvoted, and one far away counts for little.
 
-Class mass normalisation is that of ``lp``. What departs from the original: the weights are the graph's edges
+Class mass normalisation is in ``edges_alone``. What departs from the original: the weights are the graph's edges
 instead of similarities of features, every row is divided by its sum, and nodes that no training label reaches, or
 only with less than rounding, get the class prior of the training labels.
 """
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -26,9 +25,9 @@ from scipy.sparse import csr_array, diags_array
 
 from lcgnn.errors import DataError
 from lcgnn.graph import Graph, Split
-from lcgnn.methods.base import Context, Fit, Method, register, setting
-from lcgnn.methods.classical import Floats, class_prior, fit_of, one_hot, validation_score
-from lcgnn.methods.lp import class_mass_normalized
+from lcgnn.methods.base import register, setting
+from lcgnn.methods.classical import Floats, class_prior, one_hot
+from lcgnn.methods.edges_alone import EdgesAlone
 
 # Classes that are solved for at a time: four vectors of every node's length are held for each.
 _COLUMNS = 16
@@ -41,32 +40,17 @@ _NOISE = 1e-9
 
 @register("spreading", "Label spreading: labels spread over the edges and lose a little at every step.")
 @dataclass(frozen=True)
-class LabelSpreading(Method):
+class LabelSpreading(EdgesAlone):
     """Spreading on the graph's edges; reads no features and no seed."""
 
-    deterministic: ClassVar[bool] = True
+    title: ClassVar[str] = "label spreading"
 
     alpha: float = setting(
         0.9, "How much of its label distribution a node takes from its neighbours at a step.", at_least=0, below=1
     )
-    class_mass: bool | None = setting(
-        None,
-        "Scale every class to its share of the training labels (class mass normalisation); null: if it is better "
-        "on the validation nodes, or if there are none.",
-    )
 
-    def fit(self, graph: Graph, split: Split, seed: int = 0, context: Context | None = None) -> Fit:  # noqa: ARG002
-        started = time.perf_counter()
-        split.check(graph)
-        spread, reached = spread_labels(graph, split, self.alpha)
-        distributions = [spread, class_mass_normalized(spread, reached, class_prior(graph, split))]
-        class_mass = self.class_mass
-        if class_mass is None and not split.validation.size:
-            class_mass = True
-        if class_mass is not None:
-            distributions = [distributions[class_mass]]
-        best = max(distributions, key=lambda distribution: validation_score(distribution, graph, split))
-        return fit_of("label spreading", best, {}, started)
+    def spread(self, graph: Graph, split: Split) -> tuple[Floats, NDArray[np.int64]]:
+        return spread_labels(graph, split, self.alpha)
 
 
 def spread_labels(graph: Graph, split: Split, alpha: float) -> tuple[Floats, NDArray[np.int64]]:

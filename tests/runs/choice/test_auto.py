@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from lcgnn.assessment.evaluation import accuracy
-from lcgnn.errors import ConfigError, DataError
+from lcgnn.errors import ConfigError
 from lcgnn.experiments.store import Store, read_pack, write_pack
 from lcgnn.experiments.study import keep_record
 from lcgnn.methods import create
 from lcgnn.runs.choice.auto import Auto, ChosenFit, auto_made, run_of
-from lcgnn.runs.choice.candidates import AUTO
+from lcgnn.runs.choice.candidates import AUTO, best_first
 from lcgnn.runs.records import Record
 from lcgnn.runs.spec import RunSpec, SplitSpec
 from lcgnn.sources.benchmarks import benchmark
@@ -53,20 +53,22 @@ def test_it_answers_as_the_method_that_was_taken(record: Record) -> None:
     assert record.last.test_accuracy == accuracy(fit.label_distribution, loaded.graph.labels, split.test)
 
 
-def test_its_settings_are_those_of_its_candidates() -> None:
+def test_its_settings_are_those_of_its_candidates_and_the_rule() -> None:
     settings = Auto().plain_settings()
     assert settings["lc-gcn"]["selection"] == "last"
     assert settings["lc-gcn"]["guard"] is True
-    assert set(settings) == {"mlp", "spreading", "lc-gcn", "lc-appnp"}
+    assert set(settings) == {"rule", "mlp", "spreading", "lc-gcn", "lc-appnp"}
     with pytest.raises(ConfigError, match="no method 'nothing'"):
         auto_made({"candidates": "mlp,nothing"})
 
 
-def test_one_label_a_class_leaves_nothing_to_choose_by(tmp_path: Path) -> None:
+def test_one_label_a_class_leaves_nothing_to_choose_by_but_experience(tmp_path: Path) -> None:
     loaded = SOURCE.load()
     split = SplitSpec("handful", 1, 0).make(loaded.graph, loaded.split)
-    with pytest.raises(DataError, match="no class has two labels"):
-        MADE.fit(loaded.graph, split)
+    alone = MADE.fit(loaded.graph, split)
+    name, method = next(iter(MADE.methods().items()))
+    assert alone.stages[-1].note == name == best_first(MADE.methods())[0]
+    assert (alone.label_distribution == method.fit(loaded.graph, split).label_distribution).all()
     more = SplitSpec("handful", 2, 0).make(loaded.graph, loaded.split)
     fit = MADE.fit(loaded.graph, more)
     assert isinstance(fit, ChosenFit)

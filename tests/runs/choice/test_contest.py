@@ -20,6 +20,7 @@ from lcgnn.runs.train import Training, train
 from lcgnn.sources.examples import write_example
 
 SHORT: dict[str, Any] = {"base_epochs": 12, "epochs": 6}
+BEST = candidates.best_first(candidates.CANDIDATES)[0]
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +44,7 @@ def files(folder: Path) -> dict[str, bytes]:
 def test_a_graph_of_ones_own_is_a_matter_of_choice(training: Training) -> None:
     choice = training.summary.choice
     assert choice is not None
-    assert {item.name for item in choice.tried} == set(candidates.PRIOR)
+    assert {item.name for item in choice.tried} == set(candidates.EXPERIENCE)
     assert training.summary.method == choice.taken == training.models()[0].name
     assert json.loads((training.folder / "config.json").read_text())["method"] == "auto"
     assert training.words[0].startswith(f"Taken: {choice.taken}, right for ")
@@ -155,7 +156,7 @@ def test_another_choice_in_the_same_folder_leaves_no_seed_of_the_method_before(
     monkeypatch.undo()
     without = {**settings, "seeds": 1, "folds": None, "estimate": False}
     again = train(graph, **without)
-    assert [model.name for model in again.models()] == [candidates.PRIOR[0]]
+    assert [model.name for model in again.models()] == [BEST]
     assert not (tmp_path / "run" / "predictions.csv").exists()
     before = (again.folder / "seed-0" / "model.safetensors").stat().st_mtime_ns
     assert len(train(graph, **{**without, "seeds": 2}).models()) == 2
@@ -215,9 +216,9 @@ def write_tables(folder: Path, labels: list[str]) -> Path:
 def test_without_two_labels_of_a_class_the_favoured_method_is_trained_and_that_is_said(tmp_path: Path) -> None:
     folder = write_tables(tmp_path / "g", ["a", "b", *[""] * 20])
     found = train(folder, settings=SHORT, workers=1, out=tmp_path / "run")
-    assert found.summary.method == candidates.PRIOR[0]
+    assert found.summary.method == BEST
     assert found.summary.choice is None
-    told = f"The method is {candidates.PRIOR[0]}, which we would try first: methods are not compared: no class"
+    told = f"The method is {BEST}, which we would try first: methods are not compared: no class"
     assert any(note.startswith(told) for note in found.notes)
     with pytest.raises(DataError, match="methods cannot be compared: no class has two labels"):
         compare(folder, workers=1, out=tmp_path / "compared")

@@ -11,10 +11,10 @@ from lcgnn.methods import create
 from lcgnn.runs.choice.candidates import (
     CANDIDATES,
     CHEAP,
-    PRIOR,
+    EXPERIENCE,
+    best_first,
     candidates_named,
     duration,
-    in_prior_order,
     seconds_of,
 )
 from lcgnn.runs.choice.race import Race
@@ -54,6 +54,7 @@ def finished(race: Race, hits: Mapping[str, int], seconds: Mapping[str, float] |
     return seen
 
 
+BEST = best_first(CANDIDATES)[0]
 EQUAL = dict.fromkeys((*CANDIDATES, "gcn", "appnp", "grand"), 4)
 
 
@@ -66,13 +67,13 @@ def decided(race: Race, by_stage: bool = True) -> Choice:
     return decide(race, methods, given=LABELS.size, of_folds=FOLDS, by_stage=by_stage)
 
 
-def test_the_candidates_are_in_the_prior_and_registered() -> None:
+def test_there_is_experience_with_every_candidate_and_each_is_registered() -> None:
     bases = [base for name in CANDIDATES if (base := base_of(name, create(name))) is not None]
-    assert {*CANDIDATES, *(name for name, _ in bases)} == set(PRIOR)
+    assert {*CANDIDATES, *(name for name, _ in bases)} == set(EXPERIENCE)
     assert set(CANDIDATES) & CHEAP
     assert set(CANDIDATES) - CHEAP
-    assert in_prior_order(["zz", "mlp", "aa", PRIOR[0]]) == [PRIOR[0], "zz", "aa", "mlp"]
-    assert in_prior_order(["gcn", "lc-gcn-no-rl"]) == ["lc-gcn-no-rl", "gcn"]
+    assert best_first(["zz", "mlp", "aa", BEST]) == [BEST, "zz", "aa", "mlp"]
+    assert best_first(["gcn", "lc-gcn-no-rl"]) == ["lc-gcn-no-rl", "gcn"]
 
 
 def test_candidates_that_are_alike_are_all_tried_on_all_folds_the_cheap_ones_first() -> None:
@@ -119,22 +120,22 @@ def test_with_little_time_there_are_fewer_folds_and_with_less_the_costliest_are_
 def test_the_favoured_one_is_never_left_out() -> None:
     race = race_of(budget=0.5)
     finished(race, EQUAL)
-    assert set(race.running) == {PRIOR[0]}
+    assert set(race.running) == {BEST}
     assert race.folds == 2
-    assert decided(race).name in {PRIOR[0], "appnp"}
+    assert decided(race).name in {BEST, "appnp"}
 
 
 def test_one_that_fails_is_left_out_and_the_others_go_on() -> None:
     race = race_of()
     for turns in race.turns():
         for name, fold in turns:
-            fails = name == PRIOR[0] and fold == 4
+            fails = name == BEST and fold == 4
             race.add(name, Failure("The loss is not finite.") if fails else made_up(fold, 4, 4))
     record = decided(race).record
-    assert {item.name for item in record.tried} == set(PRIOR) - {PRIOR[0], PRIOR[0].removeprefix("lc-")}
+    assert {item.name for item in record.tried} == set(EXPERIENCE) - {BEST, BEST.removeprefix("lc-")}
     assert record.folds == FOLDS
-    assert f"Left out: {PRIOR[0]}. The loss is not finite." in choice_in_words(record)
-    assert f"{PRIOR[0]} is left out: The loss is not finite." in race.told
+    assert f"Left out: {BEST}. The loss is not finite." in choice_in_words(record)
+    assert f"{BEST} is left out: The loss is not finite." in race.told
     assert read_choice(record.to_json(), Place("choice")) == record
 
 
@@ -155,7 +156,7 @@ def test_a_costly_one_has_only_the_time_that_is_left_for_its_first_fold() -> Non
             limits.setdefault(name, race.limit(name))
             slow = name == "lc-grand"
             race.add(name, Failure("too long", out_of_time=True) if slow else made_up(fold, 4, 4, 2.0))
-    assert {name for name, limit in limits.items() if limit is not None} == set(CANDIDATES) - CHEAP - {PRIOR[0]}
+    assert {name for name, limit in limits.items() if limit is not None} == set(CANDIDATES) - CHEAP - {BEST}
     assert limits["lc-grand"] == pytest.approx((100 - 4 * 2) / 5)
     assert race.left_out == ["lc-grand"]
     assert race.in_vain == limits["lc-grand"]
@@ -199,13 +200,13 @@ def test_the_most_hits_are_taken_and_the_words_say_how_sure_that_is() -> None:
     assert choice.assessment.chosen_among == len(choice.record.finalists)
 
 
-def test_where_labels_do_not_tell_the_prior_decides_and_the_words_say_so() -> None:
+def test_where_labels_do_not_tell_experience_decides_and_the_words_say_so() -> None:
     race = race_of()
     finished(race, EQUAL)
     choice = decided(race)
-    assert choice.name == PRIOR[0]
+    assert choice.name == BEST
     said = choice_in_words(choice.record)[0]
-    assert "first in our order, though the labels cannot tell it from" in said
+    assert "the better one on most graphs, though the labels cannot tell it from" in said
     assert {verdict(item, choice.record) for item in choice.record.tried} == {"best", "cannot tell"}
 
 

@@ -8,18 +8,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lcgnn.assessment.calibration import at_temperature
-from lcgnn.errors import DataError
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Context, Fit, Method, create
 from lcgnn.methods.base import OWN_GRAPH, Stage, setting, settings_of
 from lcgnn.methods.checks import check_settings
-from lcgnn.runs.choice.candidates import AUTO, candidates_named, in_prior_order
+from lcgnn.runs.choice.candidates import AUTO, best_first, candidates_named
 from lcgnn.runs.choice.contest import contest_in_memory
 from lcgnn.runs.choice.verdict import Choice
 from lcgnn.runs.records import Record
 from lcgnn.runs.run import Run
 from lcgnn.runs.spec import RunSpec
 from lcgnn.sources.loaded import Loaded
+
+# Raised when what is taken, or what is expected of it, changes for the same held-out labels: records made by an
+# earlier rule do not count any more.
+RULE = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,22 +45,27 @@ class Auto(Method):
 
     def methods(self) -> dict[str, Method]:
         """The candidates as a graph of the user's own gets them that has no labels to spare for validation."""
-        made = {name: create(name, OWN_GRAPH) for name in in_prior_order(candidates_named(self.candidates))}
+        made = {name: create(name, OWN_GRAPH) for name in best_first(candidates_named(self.candidates))}
         return {
             name: replace(method, **{"selection": "last"}) if "selection" in settings_of(type(method)) else method
             for name, method in made.items()
         }
 
     def plain_settings(self) -> dict[str, Any]:
-        """Of every candidate."""
-        return {name: method.plain_settings() for name, method in self.methods().items()}
+        """Of every candidate, and the rule by which one of them is taken."""
+        return {"rule": RULE, **{name: method.plain_settings() for name, method in self.methods().items()}}
 
-    def fit(self, graph: Graph, split: Split, seed: int = 0, context: Context | None = None) -> ChosenFit:
+    def fit(self, graph: Graph, split: Split, seed: int = 0, context: Context | None = None) -> Fit:
         context = context or Context()
         started = time.perf_counter()
-        choice = contest_in_memory(self.methods(), graph, split, seed, device=context.device)
+        methods = self.methods()
+        choice = contest_in_memory(methods, graph, split, seed, device=context.device)
         if choice is None:
-            raise DataError(f"{graph.name}: no class has two labels, so that nothing can be chosen by them.")
+            # No class has two labels: nothing can be held out, and experience alone decides.
+            name, method = next(iter(methods.items()))
+            fit = method.fit(graph, split, seed, context)
+            stage = Stage(AUTO, fit.label_distribution, note=name)
+            return Fit((stage,), fit.tensors, time.perf_counter() - started)
         fit = choice.method.fit(graph, split, seed, Context(context.device, progress=context.progress))
         answer = at_temperature(fit.label_distribution, choice.assessment.calibration.temperature)
         stage = Stage(AUTO, answer, note=choice.name)

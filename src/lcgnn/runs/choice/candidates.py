@@ -1,10 +1,11 @@
-"""What ``auto`` tries, in what order, and what it prefers where the labels do not tell."""
+"""What ``auto`` tries, in what order, and what experience says where the labels do not tell."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 
+from lcgnn.assessment.choice import Experience
 from lcgnn.errors import ConfigError
 from lcgnn.methods import entry
 from lcgnn.sources.loaded import Loaded
@@ -17,10 +18,20 @@ FEATURES_ALONE, EDGES_ALONE = "mlp", "spreading"
 CANDIDATES = (FEATURES_ALONE, EDGES_ALONE, "lc-gcn", "lc-appnp", "lc-grand")
 # Always tried; all others only while the time allows it, by what those before them took.
 CHEAP = frozenset({FEATURES_ALONE, EDGES_ALONE, "lc-gcn", "gcn", "lp", "sgc", "lc-sgc"})
-# What to prefer where the labels do not tell: in the order of the mean accuracies with 5 labels a class on eleven
-# graphs (results/any_graph_5.md), but that GCN is two points ahead of APPNP there. GRAND was not run; its
-# two places are a guess.
-PRIOR = ("lc-appnp", "lc-gcn", "lc-grand", "appnp", "gcn", "grand", EDGES_ALONE, FEATURES_ALONE)
+# What eleven graphs with 5 labels a class tell of each (`python -m benchmarks experience` prints the figures, from
+# results/any_graph_5.jsonl): where the labels cannot tell, this decides. GRAND is a guess, with a wide spread.
+EXPERIENCE = {
+    "lc-appnp": Experience(0.08, 0.05),
+    "lc-gcn": Experience(0.07, 0.05),
+    "lc-grand": Experience(0.06, 0.08),
+    "gcn": Experience(0.04, 0.05),
+    "appnp": Experience(0.02, 0.04),
+    "grand": Experience(0.0, 0.1),
+    EDGES_ALONE: Experience(-0.09, 0.07),
+    FEATURES_ALONE: Experience(-0.13, 0.1),
+}
+# Of a method that the study does not have: as label consistency on it, or as a network without it.
+_UNKNOWN_LC, _UNKNOWN = Experience(0.07, 0.08), Experience(0.02, 0.08)
 
 # Seconds that trying may take where nothing else is said.
 BUDGET = 300.0
@@ -33,19 +44,14 @@ def candidates_for(loaded: Loaded) -> tuple[str, ...]:
     return tuple(name for name in CANDIDATES if not (loaded.made_of_edges and name == FEATURES_ALONE))
 
 
-def in_prior_order(names: Sequence[str]) -> list[str]:
-    """The names as the prior has them.
+def experience_with(name: str) -> Experience:
+    """What to expect of a method beside the others; of one that the study does not have, as of its kind."""
+    return EXPERIENCE.get(name, _UNKNOWN_LC if name.startswith("lc-") else _UNKNOWN)
 
-    Of those that it does not know, label consistency is first, and the others come before the features alone and
-    the edges alone, as they are given.
-    """
 
-    def place(name: str) -> float:
-        if name in PRIOR:
-            return PRIOR.index(name)
-        return -1 if name.startswith("lc-") else PRIOR.index(EDGES_ALONE) - 0.5
-
-    return sorted(names, key=place)
+def best_first(names: Iterable[str]) -> list[str]:
+    """The names in the order in which we would try them, by experience; those alike as they are given."""
+    return sorted(names, key=lambda name: -experience_with(name).advantage)
 
 
 def candidates_named(text: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 from lcgnn.errors import ConfigError
 from lcgnn.methods import Method, entry
 from lcgnn.methods.base import settings_of
-from lcgnn.runs.choice.candidates import AUTO, CANDIDATES, in_prior_order
+from lcgnn.runs.choice.candidates import AUTO, CANDIDATES, best_first
 from lcgnn.runs.choice.contest import Contest
 from lcgnn.runs.cross_validation import CrossValidation, check_asked, division, why_not_divided
 from lcgnn.runs.run import Run
@@ -30,12 +30,12 @@ def method_for(source: Source, method: str | Method | None, parts: int = 1) -> s
 
 
 def shared_settings(names: Sequence[str], settings: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every candidate in the prior's order, with those settings that it has; ConfigError for one that none has."""
+    """Every candidate in our order, with those settings that it has; ConfigError for one that none has."""
     known = {name: settings_of(entry(name).method) for name in names}
     for key in settings:
         if not any(key in of_one for of_one in known.values()):
             raise ConfigError(f"None of {', '.join(names)} has a setting {key!r}: see 'lcgnn methods NAME'.")
-    for name in in_prior_order(names):
+    for name in best_first(names):
         yield name, {key: value for key, value in settings.items() if key in known[name]}
 
 

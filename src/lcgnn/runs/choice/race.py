@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcgnn.assessment.choice import Right, is_clearly_behind
-from lcgnn.runs.choice.candidates import CHEAP, duration, in_prior_order
+from lcgnn.runs.choice.candidates import CHEAP, best_first, duration
 from lcgnn.runs.cross_validation import held_out_by
 from lcgnn.runs.failures import Failure
 from lcgnn.runs.records import FoldRecord
@@ -179,7 +179,7 @@ class Race:
 
     @property
     def _favourite(self) -> str:
-        return in_prior_order([name for name in self.names if name not in self.failed] or self.names)[0]
+        return best_first([name for name in self.names if name not in self.failed] or self.names)[0]
 
     def _drop_those_behind(self, done: int) -> None:
         """Those of which every stage is clearly behind the best stage of all."""

@@ -13,7 +13,7 @@ from lcgnn.assessment.trust import Assessment, Expected
 from lcgnn.errors import TrainingError
 from lcgnn.methods import Method, entry, is_registered
 from lcgnn.methods.lc import TwoPhase
-from lcgnn.runs.choice.candidates import in_prior_order
+from lcgnn.runs.choice.candidates import best_first, experience_with
 from lcgnn.runs.choice.race import Race
 from lcgnn.runs.cross_validation import held_out_by
 from lcgnn.runs.records import ChoiceRecord, FoldRecord, Tried
@@ -76,11 +76,12 @@ def decide(race: Race, methods: Mapping[str, Method], *, given: int, of_folds: i
         raise TrainingError(f"No method could be trained on the folds of the labels. {name}: {reason}")
     finalists = [answer for answer in answers if answer.folds == race.folds]
     right = np.stack([answer.right for answer in finalists], axis=1)
-    taken = finalists[int(chosen(right.sum(axis=0)))]
+    experience = [experience_with(answer.name) for answer in finalists]
+    taken = finalists[chosen(right, experience)]
     return Choice(
         taken.name,
         taken.method,
-        assessment_of_chosen(taken.held_out, right, given=given, of_folds=of_folds),
+        assessment_of_chosen(taken.held_out, right, experience, given=given, of_folds=of_folds),
         ChoiceRecord(
             tried=_tried(answers, race.folds),
             taken=taken.name,
@@ -95,7 +96,7 @@ def decide(race: Race, methods: Mapping[str, Method], *, given: int, of_folds: i
 
 
 def _answers(race: Race, methods: Mapping[str, Method], *, by_stage: bool) -> list[Answer]:
-    """In the prior's order."""
+    """In our order."""
     found: dict[str, Answer] = {}
     for name, method in methods.items():
         results = race.results(name)
@@ -106,7 +107,7 @@ def _answers(race: Race, methods: Mapping[str, Method], *, by_stage: bool) -> li
         base = base_of(name, method) if by_stage else None
         if base is not None and base[0] not in methods and len(results[0].stages) > 1:
             found[base[0]] = _answer(race, *base, results, 0)
-    return [found[name] for name in in_prior_order(list(found))]
+    return [found[name] for name in best_first(found)]
 
 
 def base_of(name: str, method: Method) -> tuple[str, Method] | None:

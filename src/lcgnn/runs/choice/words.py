@@ -68,7 +68,7 @@ def _taken_in_words(choice: ChoiceRecord) -> str:
     if taken.right < best.right:
         return (
             f"Taken: {taken.name}, right for {counted}. {best.name} was right for {best.right:,}, but so few more "
-            f"do not tell them apart, and {taken.name} comes first in our order."
+            f"weigh less than that {taken.name} is the better one on most graphs."
         )
     alike = [item.name for item in others if not _is_behind(item)]
     if not alike:
@@ -76,7 +76,11 @@ def _taken_in_words(choice: ChoiceRecord) -> str:
     names = ", ".join(alike[:_MOST_NAMES]) + (
         f" and {len(alike) - _MOST_NAMES} more" if len(alike) > _MOST_NAMES else ""
     )
-    why = "first in our order" if any(item.right == taken.right for item in others) else "right most often"
+    why = (
+        "the better one on most graphs"
+        if any(item.right == taken.right for item in others)
+        else "right most often"
+    )
     return f"Taken: {taken.name}, right for {counted}: {why}, though the labels cannot tell it from {names}."
 
 

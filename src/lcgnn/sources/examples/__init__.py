@@ -8,9 +8,10 @@ from lcgnn.errors import ConfigError
 from lcgnn.files import check_new_folder
 from lcgnn.sources.examples.articles import articles
 from lcgnn.sources.examples.market import market
+from lcgnn.sources.examples.papers import papers
 from lcgnn.sources.examples.wine import wine
 
-EXAMPLES = {"articles": articles, "market": market, "wine": wine}
+EXAMPLES = {"articles": articles, "market": market, "papers": papers, "wine": wine}
 
 
 def write_example(folder: Path, name: str = "articles") -> list[Path]:
