@@ -98,7 +98,7 @@ def test_what_a_rank_writes_is_its_own_rows(tmp_path: Path, monkeypatch):
     read = rank_rows._rows_in
 
     def noted(path, shape):
-        found[path.name.split("-")[3]] = np.load(path)
+        found[path.stem.split("-")[3]] = np.load(path)
         return read(path, shape)
 
     monkeypatch.setattr(rank_rows, "_rows_in", noted)
@@ -134,7 +134,8 @@ def test_rows_come_as_messages_where_nothing_is_written(tmp_path: Path, monkeypa
 
 
 def test_what_a_killed_rank_left_behind_is_removed(tmp_path: Path):
-    (tmp_path / "rows-of-rank-1-0123456789abcdef.npy").write_bytes(b"cut sh")
+    (tmp_path / "rows-of-rank-1.npy").write_bytes(b"whole")
+    (tmp_path / ".rows-of-rank-2.npy.123@host.0123").write_bytes(b"cut sh")
     (tmp_path / "predictions.csv").write_text("kept")
     remove_rows(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["predictions.csv"]

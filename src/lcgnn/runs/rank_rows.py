@@ -8,7 +8,6 @@ a time as messages.
 from __future__ import annotations
 
 import json
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -58,20 +57,21 @@ def rows_of_all(world: World, folder: Path | None, own: Rows, nodes: NDArray[np.
 
 
 def remove_rows(folder: Path) -> None:
-    """Remove the files that ranks which were killed left in a folder."""
-    for left in folder.glob(f"{_PREFIX}*"):
-        with suppress(OSError):
-            left.unlink()
+    """Remove the files that ranks which were killed left in a folder, whole or not."""
+    for pattern in (f"{_PREFIX}*", f".{_PREFIX}*"):
+        for left in folder.glob(pattern):
+            with suppress(OSError):
+                left.unlink()
 
 
 @contextmanager
 def _written(world: World, folder: Path | None, own: Rows) -> Iterator[Path | None]:
     """This rank's rows in a file, for as long as the block lasts; None where it cannot be written."""
-    where, token = _told(world, [None if folder is None else str(folder.absolute()), secrets.token_hex(8)])
+    where = _told(world, None if folder is None else str(folder.absolute()))
     path: Path | None = None
     # On another machine there need not be such a folder, and a full disk is no reason to lose a result.
     if where is not None and Path(where).is_dir():
-        path = Path(where) / f"{_PREFIX}{world.rank}-{token}.npy"
+        path = Path(where) / f"{_PREFIX}{world.rank}.npy"
         try:
             with written_atomically(path) as temporary, temporary.open("wb") as file:
                 np.lib.format.write_array(file, np.ascontiguousarray(own))
