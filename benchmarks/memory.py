@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks.measure import in_words, machine, peak_mebibytes, write
 
 # Nodes and edges of the generated graphs: what a node takes is told from what an edge takes by the second.
-SIZES = ((500_000, 5_000_000), (1_000_000, 5_000_000), (1_000_000, 10_000_000))
+SIZES = ((1_000_000, 10_000_000), (500_000, 5_000_000), (1_000_000, 5_000_000))
 PARTS, RANKS, EPOCHS = 8, 2, 3
 CONTENDERS = {
     "in one piece": "lcgnn train GRAPH",
@@ -112,20 +112,23 @@ def main(folder: Path, sizes: tuple[tuple[int, int], ...] = SIZES) -> None:
         graph = graph_folder(num_nodes, num_edges)
         told = json.loads((graph / "graph.json").read_text())
         for name in CONTENDERS:
-            if "ranks" in name and not (graph / f"parts-{RANKS}").exists():
-                from lcgnn.runs.partition import partition
-                from lcgnn.sources.arrays import ArrayFolder
-
-                partition(ArrayFolder(str(graph)).load(), RANKS, graph / f"parts-{RANKS}", "stream")
+            if "ranks" in name:
+                _cut(graph)
             rows.append({"nodes": told["num_nodes"], "edges": told["num_edges"], **measured(name, graph)})
-    content = {
-        "machine": machine(),
-        "command": "python -m benchmarks memory",
-        "rows": rows,
-        "fitted": fitted(rows),
-    }
-    write(folder, "memory", content, table(content))
+            command = "python -m benchmarks memory"
+            content = {"machine": machine(), "command": command, "rows": rows, "fitted": fitted(rows)}
+            write(folder, "memory", content, table(content))
     print(table(content))
+
+
+def _cut(graph: Path) -> None:
+    """Cut a graph into a part a rank, unless it was the last time."""
+    from lcgnn.runs.partition import partition
+    from lcgnn.sources.arrays import ArrayFolder
+
+    parts = graph / f"parts-{RANKS}"
+    if not parts.exists():
+        partition(ArrayFolder(str(graph)).load(), RANKS, parts, "metis")
 
 
 def _child(peak: str, arguments: list[str]) -> None:
