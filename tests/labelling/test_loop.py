@@ -4,6 +4,7 @@ import dataclasses
 import sys
 from contextlib import suppress
 from pathlib import Path
+from shlex import split
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from lcgnn.labelling.view import NO_CLASS, View
 from lcgnn.methods import create
 from lcgnn.sources.choice import source_of
 from lcgnn.sources.source import Known
+from lcgnn.sources.tables.columns import Columns
 from lcgnn.sources.tables.ledger import HEADER, Line, find_ledger
 
 SHORT = create("lc-gcn", "own-graph", selection="last", base_epochs=5, epochs=5)
@@ -103,7 +105,8 @@ def test_labels_of_the_tables_are_there_and_follow_their_class(partly):
     named = [loop.labels.class_names[label] for label in loop.labels.labels[:9]]
     assert named == ["blue", "blue", "blue", "crimson", "blue", "blue", "crimson", "blue", "blue"]
     assert (partly / "nodes.csv").read_bytes() == content
-    again = Labels.of(loop.opened, Ledger(loop.opened.ledger, loop.opened.graph.class_names).given)
+    graph = loop.opened.graph
+    again = Labels.of(graph, loop.opened.numbers, Ledger(loop.opened.ledger, graph.class_names).given)
     assert again.same_as(loop.labels)
 
 
@@ -159,6 +162,21 @@ def test_a_benchmark_keeps_its_labels_from_the_page(cora):
     assert opened.graph.labelled.size == 0
     assert opened.truth is None
     assert opened.ledger == Path("runs/cora-labels/labels.csv")
+
+
+@pytest.mark.parametrize("out", [None, "other labels.csv"])
+def test_the_last_word_is_a_command_that_reads_the_labels(partly, out):
+    columns = Columns(label="label", ignore=("size",))
+    opened = open_graph(str(partly), columns, out=out and partly.parent / out)
+    loop = Loop(opened)
+    loop.label(20, "red")
+    words = split(opened.next_command)
+    assert words[:3] == ["lcgnn", "train", str(partly)]
+    named = dict(zip(words[3::2], words[4::2], strict=True))
+    assert (named.pop("--label-column"), named.pop("--ignore-column")) == ("label", "size")
+    loaded = source_of(words[2], columns, labels_from=named.pop("--labels-from", None)).load()
+    assert named == {}
+    assert 20 in loaded.split.train
 
 
 def test_there_is_room_for_a_thousand_classes(unlabelled):

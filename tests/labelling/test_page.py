@@ -254,7 +254,7 @@ def test_killed_at_any_moment_it_goes_on_where_it_was_and_ctrl_c_says_what_is_ke
         assert second.process.wait(30) == 0
     said = second.process.stdout.read()
     assert "7 labels are in" in said
-    assert "Give the command again" in said
+    assert f"To train on them: lcgnn train {unlabelled}\n" in said
     assert "Traceback" not in second.process.stderr.read()
     assert (unlabelled / "nodes.csv").read_text(encoding="utf-8").startswith("id,text,size\n")
     loaded = source_of(str(unlabelled)).load()

@@ -13,8 +13,10 @@ from lcgnn.graph import UNLABELLED, Graph, Split
 from lcgnn.methods import create
 from lcgnn.methods.base import OWN_GRAPH
 from lcgnn.runs import simulation
+from lcgnn.runs.run import Run
 from lcgnn.runs.simulation import suggested_split
 from lcgnn.runs.spec import RunSpec, SplitSpec
+from lcgnn.sources.in_python import Given
 
 EVERY = sorted(strategies())
 ASKING = [name for name in EVERY if strategies()[name].asks_model]
@@ -94,6 +96,24 @@ def test_a_suggested_split_is_the_same_after_a_round_trip_and_older_ones_are_as_
     assert SplitSpec().to_json() == {"kind": "public", "labels_per_class": None, "seed": 0}
 
 
+def test_a_strategy_that_was_changed_does_not_take_the_records_of_what_it_was(
+    monkeypatch: pytest.MonkeyPatch, graph: Graph
+) -> None:
+    def made() -> tuple[SplitSpec, str]:
+        given, spec = Given.of(graph), SplitSpec("suggested", 2, strategy="degree")
+        return spec, Run(RunSpec(given, "lc-gcn", 0, {}, spec), given.load()).identity
+
+    (old, before), stored = made(), SplitSpec("suggested", 2, strategy="degree").to_json()
+    assert "strategy_version" not in stored
+    monkeypatch.setattr(strategies()["degree"], "version", 2)
+    new, after = made()
+    assert new.to_json() == {**stored, "strategy_version": 2}
+    assert SplitSpec.from_json(new.to_json()) == new != old == SplitSpec.from_json(stored)
+    assert before != after
+    with pytest.raises(ConfigError, match="suggested by version 1 of 'degree', and here is version 2"):
+        old.make(graph, Split(graph.labelled[:3], graph.labelled[:0], graph.labelled[:0]))
+
+
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
@@ -108,9 +128,6 @@ def test_a_split_and_a_strategy_that_do_not_belong_together_are_refused(spec: Sp
 
 
 def test_what_a_run_is_called_takes_no_simulation(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
-    from lcgnn.runs.run import Run
-    from lcgnn.sources.in_python import Given
-
     def refuse(*_: Any, **__: Any) -> Split:
         raise AssertionError("A simulation was begun.")
 

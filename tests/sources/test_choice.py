@@ -1,6 +1,7 @@
 """What the user names is one source, decided once; every source keeps the same promises."""
 
 import dataclasses
+import json
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from lcgnn.sources.benchmarks.rescaled import Rescaled
 from lcgnn.sources.choice import source_at, source_of
 from lcgnn.sources.examples import write_example
 from lcgnn.sources.in_python import Frames, Given, NetworkX, PyG
+from lcgnn.sources.labelled import Labelled
 from lcgnn.sources.npz import Npz, save_npz
 from lcgnn.sources.parts.files import write_parts
 from lcgnn.sources.parts.parted import Parts
@@ -74,8 +76,9 @@ def concrete() -> set[type]:
 
 
 def test_every_class_of_source_is_in_these_tests(places: dict[type[Source], Any]) -> None:
-    # A rescaled benchmark is of a study's rows; nobody names one.
-    assert {cls for cls in concrete() if not issubclass(cls, Benchmark)} - {Rescaled} == set(places)
+    # A rescaled benchmark is of a study's rows, nobody names one; labels over others are in test_labelled.py.
+    others = {Rescaled, Labelled}
+    assert {cls for cls in concrete() if not issubclass(cls, Benchmark)} - others == set(places)
 
 
 @pytest.fixture(params=["Tables", "Npz", "ArrayFolder", "Parts", "Frames", "NetworkX", "PyG", "Given"])
@@ -115,6 +118,18 @@ def test_a_source_with_files_is_found_again_at_its_place(source: Source) -> None
         return
     assert type(source_at(source.name, place)) is type(source)
     assert source_of(source) is source
+
+
+def test_tables_are_found_again_with_the_columns_that_were_named(places: dict[type[Source], Any]) -> None:
+    named = Columns(id="id", label="topic", ignore=("year",))
+    source = source_of(places[Tables], named)
+    again = source_at(source.name, json.loads(json.dumps(source.place())))
+    assert again == source
+
+
+@pytest.mark.parametrize("content", [None, 7, [], {"id": 7, "ignore": 7}, {"split": "x", "ignore": [7]}])
+def test_columns_that_a_record_does_not_name_are_guessed(content: Any) -> None:
+    assert Columns.from_json(content) == Columns()
 
 
 def test_columns_are_named_only_where_there_are_columns(source: Source, places: dict[type[Source], Any]) -> None:

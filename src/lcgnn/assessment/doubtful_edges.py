@@ -120,7 +120,7 @@ def edge_likelihood(graph: Graph, distribution: NDArray[np.floating[Any]]) -> Ed
     pairs = pairs[:, pairs[0] != pairs[1]]
     cosines = _cosines(graph, ends)
     features = np.zeros(ends.shape[1]) if np.isnan(cosines).all() else _by_bins(cosines, _cosines(graph, pairs))
-    in_common, neighbours = _by_neighbours(graph, ends)
+    in_common, neighbours = _by_neighbours(graph, ends, pairs)
     return EdgeLikelihood(ends, _by_classes(graph, distribution, ends), features, neighbours, cosines, in_common)
 
 
@@ -150,28 +150,25 @@ def _log_ratio(place: NDArray[np.int64], other: NDArray[np.int64], bins: int) ->
     return np.asarray(np.log(ours / ours.sum()) - np.log(theirs / theirs.sum()))
 
 
-def _by_neighbours(graph: Graph, ends: NDArray[np.int64]) -> tuple[NDArray[np.bool_] | None, Floats]:
-    """Whether ends have a neighbour in common, and what that says.
-
-    That an edge has none says the more, the rarer that is among edges; pairs at random hardly ever have one.
-    """
+def _by_neighbours(
+    graph: Graph, ends: NDArray[np.int64], pairs: NDArray[np.int64]
+) -> tuple[NDArray[np.bool_] | None, Floats]:
+    """Whether ends have a neighbour in common, and how many times as often edges are like that as random pairs."""
     adjacency = _without_loops(graph.adjacency)
     degrees = np.diff(adjacency.indptr)
     if float(np.square(degrees, dtype=np.float64).sum()) > _MOST_PRODUCTS or not ends.size:
         return None, np.zeros(ends.shape[1])
     adjacency.data = np.ones_like(adjacency.data)
-    found = np.zeros(ends.shape[1], dtype=bool)
+    every = np.concatenate([ends, pairs], axis=1)
+    found = np.zeros(every.shape[1], dtype=bool)
     for start in range(0, graph.num_nodes, _ROWS):
-        of_slice = np.flatnonzero((ends[0] >= start) & (ends[0] < start + _ROWS))
+        of_slice = np.flatnonzero((every[0] >= start) & (every[0] < start + _ROWS))
         if of_slice.size:
             two_steps = csr_array(adjacency[start : start + _ROWS] @ adjacency)
-            found[of_slice] = np.asarray(two_steps[ends[0][of_slice] - start, ends[1][of_slice]]).ravel() > 0
-    # By chance two nodes have one about as often as the mean square degree over the number of nodes says.
-    by_chance = min(float(np.square(degrees, dtype=np.float64).mean()) / graph.num_nodes, 0.99)
-    share = (found.sum() + 0.5) / (found.size + 1)
-    return found, np.where(
-        found, max(np.log(share / by_chance), 0.0), min(np.log((1 - share) / (1 - by_chance)), 0.0)
-    )
+            found[of_slice] = np.asarray(two_steps[every[0][of_slice] - start, every[1][of_slice]]).ravel() > 0
+    in_common, of_pairs = found[: ends.shape[1]], found[ends.shape[1] :]
+    none, some = _log_ratio(in_common.astype(np.int64), of_pairs.astype(np.int64), 2)
+    return in_common, np.where(in_common, max(some, 0.0), min(none, 0.0))
 
 
 def _cosines(graph: Graph, pairs: NDArray[np.int64]) -> Floats:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 
 from lcgnn.cli import options
 from lcgnn.cli.answers import print_answer
 from lcgnn.cli.app import app
-from lcgnn.cli.columns import takes_columns
+from lcgnn.cli.gathering import takes_columns, takes_labels
 
 Methods = Annotated[
     str | None,
@@ -19,15 +19,12 @@ Methods = Annotated[
 
 @app.command()
 @takes_columns("guessed")
+@takes_labels
 def compare(
     dataset: options.Graph,
     columns: Any,
+    labels: Any,
     methods: Methods = None,
-    labels_per_class: options.LabelsPerClass = None,
-    labels: options.Labels = None,
-    split: options.SplitKind = "public",
-    split_seed: options.SplitSeed = 0,
-    validation: options.Validation = None,
     folds: options.Folds = None,
     budget: options.Budget = "5m",
     set_: options.Set = None,
@@ -53,13 +50,9 @@ def compare(
     comparison = carry_out(
         dataset,
         methods,
-        split=cast(Any, split),
-        labels_per_class=labels_per_class,
-        labels=labels,
-        split_seed=split_seed,
-        validation=validation,
         settings=options.settings_of({}, set_),
         columns=columns,
+        **labels,
         folds=folds,
         budget=budget,
         device=device,

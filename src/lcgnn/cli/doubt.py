@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 
 from lcgnn.cli import options
 from lcgnn.cli.answers import print_answer
 from lcgnn.cli.app import app
-from lcgnn.cli.columns import takes_columns
+from lcgnn.cli.gathering import takes_columns, takes_labels
 
 What = Annotated[
     str,
@@ -28,15 +28,12 @@ Save = Annotated[Path | None, typer.Option(help="Where to write the list as well
 
 @app.command()
 @takes_columns("guessed")
+@takes_labels
 def doubt(
     dataset: What,
     columns: Any,
+    labels: Any,
     method: options.Method = None,
-    labels_per_class: options.LabelsPerClass = None,
-    labels: options.Labels = None,
-    split: options.SplitKind = "public",
-    split_seed: options.SplitSeed = 0,
-    validation: options.Validation = None,
     folds: options.Folds = None,
     edges: Edges = 10,
     budget: options.Budget = "5m",
@@ -68,13 +65,9 @@ def doubt(
     found = carry_out(
         dataset,
         method,
-        split=cast(Any, split),
-        labels_per_class=labels_per_class,
-        labels=labels,
-        split_seed=split_seed,
-        validation=validation,
         settings=options.settings_of({}, set_),
         columns=columns,
+        **labels,
         folds=folds,
         edges=edges,
         budget=budget,

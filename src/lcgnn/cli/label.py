@@ -9,7 +9,8 @@ import typer
 
 from lcgnn.cli import options
 from lcgnn.cli.app import app
-from lcgnn.cli.columns import takes_columns
+from lcgnn.cli.gathering import takes_columns
+from lcgnn.errors import ConfigError
 
 
 @app.command()
@@ -20,6 +21,9 @@ def label(
     out: Annotated[
         Path | None,
         typer.Option(help="The file that labels are appended to. [default: labels.csv beside the tables]"),
+    ] = None,
+    labels_from: Annotated[
+        Path | None, typer.Option(help="The same as --out, by the name that the other commands have for the file.")
     ] = None,
     port: Annotated[int, typer.Option(help="Port of the page; 0 for any that is free.")] = 0,
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
@@ -53,11 +57,13 @@ def label(
         console.print(line, soft_wrap=True, markup=False, highlight=False)
 
     check_installed()
+    if None not in (out, labels_from) and out != labels_from:
+        raise ConfigError("--out and --labels-from both name the file that labels are in. Leave one of them out.")
     password = _password(password_file) if allow_remote and not is_loopback(host) else None
     address = Address(host, port, allow_remote, password)
     address.check()
     with fetching(err) as progress:
-        opened = open_graph(graph, columns, out=out, simulate=simulate, progress=progress)
+        opened = open_graph(graph, columns, out=out or labels_from, simulate=simulate, progress=progress)
     serving = prepare(opened, address)
     print_notes(opened.loaded.notes)
     for line in serving.words:

@@ -45,6 +45,13 @@ Labels = Annotated[
     int | None,
     typer.Option(help="With --split random or handful, train on so many labels in all, whatever their class."),
 ]
+LabelsFrom = Annotated[
+    Path | None,
+    typer.Option(
+        help="A file with labels, which count more than the graph's own: what 'lcgnn label' wrote with --out, or "
+        "a table with the columns id and label. [default: labels.csv beside the tables, if 'lcgnn label' wrote it]"
+    ),
+]
 SplitKind = Annotated[
     str,
     typer.Option(

@@ -10,7 +10,7 @@ import typer
 from lcgnn.cli import options
 from lcgnn.cli.answers import print_answer
 from lcgnn.cli.app import app
-from lcgnn.cli.columns import takes_columns
+from lcgnn.cli.gathering import takes_columns
 from lcgnn.errors import ConfigError
 
 

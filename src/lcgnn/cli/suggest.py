@@ -10,7 +10,7 @@ import typer
 from lcgnn.cli import options
 from lcgnn.cli.answers import print_answer
 from lcgnn.cli.app import app
-from lcgnn.cli.columns import takes_columns
+from lcgnn.cli.gathering import takes_columns
 
 
 @app.command()
@@ -33,6 +33,7 @@ def suggest(
             "'none': as if no node had one."
         ),
     ] = "given",
+    labels_from: options.LabelsFrom = None,
     run: Annotated[
         Path | None,
         typer.Option(
@@ -61,13 +62,14 @@ def suggest(
     from lcgnn.runs.suggest import suggest as carry_out
 
     if out is not None:
-        check_output(out, (graph,))
+        check_output(out, (graph, *([] if labels_from is None else [labels_from])))
     with fetching(err) as progress, fetching(err, counts=True) as working:
         found = carry_out(
             graph,
             count,
             strategy=strategy,
             labels=labels,  # type: ignore[arg-type]
+            labels_from=labels_from,
             run=run,
             model=model,
             columns=columns,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 from lcgnn.cli import options
 from lcgnn.cli.answers import print_answer
 from lcgnn.cli.app import app
-from lcgnn.cli.columns import takes_columns
 from lcgnn.cli.config import Config
+from lcgnn.cli.gathering import takes_columns, takes_labels
 
 if TYPE_CHECKING:
     from lcgnn.runs.train import Training
@@ -16,16 +16,13 @@ if TYPE_CHECKING:
 
 @app.command()
 @takes_columns("guessed")
+@takes_labels
 def train(
     dataset: options.Graph,
     columns: Any,
+    labels: Any,
     method: options.Method = None,
     seeds: options.Seeds = 1,
-    labels_per_class: options.LabelsPerClass = None,
-    labels: options.Labels = None,
-    split: options.SplitKind = "public",
-    split_seed: options.SplitSeed = 0,
-    validation: options.Validation = None,
     estimate: options.Estimate = True,
     folds: options.Folds = None,
     budget: options.Budget = "5m",
@@ -62,13 +59,9 @@ def train(
         dataset,
         method,
         seeds=seeds,
-        split=cast(Any, split),
-        labels_per_class=labels_per_class,
-        labels=labels,
-        split_seed=split_seed,
-        validation=validation,
         settings=options.settings_of({**named, "selection": selection}, set_),
         columns=columns,
+        **labels,
         estimate=estimate,
         folds=folds,
         budget=budget,

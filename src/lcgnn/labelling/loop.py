@@ -22,6 +22,7 @@ from lcgnn.labelling.opening import Opened
 from lcgnn.labelling.queue import Queue
 from lcgnn.labelling.trainer import Said, Trainer
 from lcgnn.labelling.training import Estimated, Failed, Fitted
+from lcgnn.sources.tables.labels import MOST_CLASSES
 from lcgnn.sources.tables.ledger import GivenLabels, Line
 
 ClassAction = Literal["add", "rename", "merge"]
@@ -45,14 +46,14 @@ class Loop:
         self.opened = opened
         self.lock = threading.RLock()
         self.ledger = Ledger(opened.ledger, opened.graph.class_names, by)
-        self.labels = Labels.of(opened, self.ledger.given)
+        self.labels = Labels.of(opened.graph, opened.numbers, self.ledger.given)
         self.curve = Curve(opened.cache / "curve.json", int(self.labels.nodes.size))
         self.answers: Answers | None = None
         self.doubts: tuple[DoubtMessage, ...] = ()
         self.revision = 1
         self.simulating = False
         self.failure = ""
-        self.not_saved = ""
+        self.not_saved = self.unreadable = ""
         self.has_changed = False
         self._running = ""
         self._learnt: Labels | None = None
@@ -180,17 +181,25 @@ class Loop:
         if self._running:
             return TrainingMessage("running", self._running)
         if self.answers is None:
-            return TrainingMessage("waiting", "Waiting for labels of two classes.")
+            few = int((self.labels.counts > 0).sum()) <= MOST_CLASSES
+            words = "Waiting for labels of two classes." if few else "Waiting for labels of fewer classes."
+            return TrainingMessage("waiting", words)
         return TrainingMessage("idle", f"Trained on {self.answers.job.nodes.size:,} labels.")
 
     @property
     def messages(self) -> tuple[str, ...]:
         """What somebody has to know."""
-        said = [self.not_saved] if self.not_saved else []
+        said = [words for words in (self.not_saved, self.unreadable) if words]
         if self.has_changed:
             said.append(
                 f"The files of {self.opened.source.name} have changed since the page was opened. Labels are kept; "
                 "start lcgnn label again to see the graph as it is now."
+            )
+        classes = len(self.labels.class_names)
+        if classes > MOST_CLASSES:
+            said.append(
+                f"There are {classes:,} classes, and labels of at most {MOST_CLASSES:,} can be learnt from. All "
+                "are kept; merge some."
             )
         if self.labels.gone:
             said.append(
@@ -212,7 +221,7 @@ class Loop:
         before = self.not_saved
         try:
             line = save()
-        except (OutputError, DataError) as error:
+        except OutputError as error:
             self.not_saved = str(error)
             self.revision += 1
             raise
@@ -222,7 +231,7 @@ class Loop:
 
     def _changed(self) -> None:
         """Take into account that the ledger has other lines than before."""
-        self.labels = Labels.of(self.opened, self.ledger.given)
+        self.labels = Labels.of(self.opened.graph, self.opened.numbers, self.ledger.given)
         self.revision += 1
         self._changes, self._changed_at = self._changes + 1, time.monotonic()
         if self._changes >= _CHANGES or self.answers is None:
@@ -295,6 +304,8 @@ class Loop:
                 with self.lock:
                     if self.ledger.refresh():
                         self._changed()
+                    self.revision += self.unreadable != ""
+                    self.unreadable = ""
                     changed = self.opened.has_changed()
                     if changed != self.has_changed:
                         self.has_changed = changed
@@ -303,8 +314,8 @@ class Loop:
                         self._train()
             except LCGNNError as error:
                 with self.lock:
-                    self.revision += self.not_saved != str(error)
-                    self.not_saved = str(error)
+                    self.revision += self.unreadable != str(error)
+                    self.unreadable = str(error)
 
     def _class_named(self, label: int | str) -> str:
         if isinstance(label, str):

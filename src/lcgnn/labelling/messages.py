@@ -25,6 +25,7 @@ class GraphMessage:
     ids: tuple[str, ...]
     numbers: tuple[int, ...]
     ledger: str
+    next_command: str
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,9 @@ from lcgnn.features.table import TableFile
 from lcgnn.graph import UNLABELLED, Graph
 from lcgnn.sources.choice import source_of
 from lcgnn.sources.loaded import Loaded
+from lcgnn.sources.node_labels import ledger_ids
 from lcgnn.sources.source import FileSource, Progress, Source
 from lcgnn.sources.tables.columns import Columns
-from lcgnn.sources.tables.given import ledger_id
 from lcgnn.sources.tables.ledger import LEDGER_NAMES, is_ledger
 from lcgnn.sources.tables.source import Tables
 
@@ -54,10 +55,7 @@ class Opened:
     @cached_property
     def ids(self) -> tuple[str, ...]:
         """What every node is called in the ledger."""
-        graph = self.graph
-        if graph.node_names is None:
-            return tuple(map(str, range(graph.num_nodes)))
-        return tuple(ledger_id(name) for name in graph.node_names.tolist())
+        return ledger_ids(self.graph)
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -68,6 +66,19 @@ class Opened:
     def cache(self) -> Path:
         """The folder for what is kept between two openings: the layout, the curve, the model."""
         return self.ledger.parent / f".{self.ledger.stem}-page"
+
+    @property
+    def next_command(self) -> str:
+        """What is given to train on the labels, as a shell takes it."""
+        source = self.source
+        words = ["lcgnn", "train", source.path if isinstance(source, FileSource) else source.name]
+        if isinstance(source, Tables):
+            named = {name: value for name, value in vars(source.columns).items() if value and name != "ignore"}
+            words += [word for role, name in named.items() for word in (f"--{role}-column", name)]
+            words += [word for name in source.columns.ignore for word in ("--ignore-column", name)]
+        if not isinstance(source, Tables) or self.ledger != _place_of_ledger(source, simulate=False):
+            words += ["--labels-from", str(self.ledger)]
+        return " ".join(map(quote, words))
 
     def has_changed(self) -> bool:
         """Whether the graph's files are no longer those that were read."""

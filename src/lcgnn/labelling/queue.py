@@ -13,7 +13,7 @@ from lcgnn.labelling.answers import Answers
 from lcgnn.labelling.labels import Labels
 
 # How many are kept ready, and how many are left when more are made.
-_READY, _FEW = 12, 4
+_READY, _FEW = 16, 8
 
 
 class Queue:
@@ -29,6 +29,7 @@ class Queue:
         self._making = threading.Lock()
         self._ready: list[Suggestion] = []
         self._current: Suggestion | None = None
+        self._fills, self._is_asked = 0, False
 
     def next(self) -> Suggestion | None:
         """The node that is asked for, the same one until something is said of it; None where none is left."""
@@ -36,7 +37,7 @@ class Queue:
         if self._current is None or not labels.is_open(self._current.node):
             self._current = self._first_open(labels)
         if self._current is None:
-            self.fill()
+            self.fill(unless_after=self._fills)
             self._current = self._first_open(self._seen()[0])
         if len(self._ready) < _FEW:
             self.fill_soon()
@@ -59,12 +60,21 @@ class Queue:
             self._current = None
 
     def fill_soon(self) -> None:
-        """Have suggestions made in the background."""
-        threading.Thread(target=self.fill, daemon=True).start()
+        """Have suggestions made in the background, once for all who ask before it begins."""
+        if not self._is_asked:
+            self._is_asked = True
+            threading.Thread(target=self.fill, daemon=True).start()
 
-    def fill(self) -> None:
-        """Make suggestions that take the newest model into account."""
+    def fill(self, unless_after: int | None = None) -> None:
+        """Make suggestions that take the newest model into account.
+
+        Args:
+            unless_after: None are made if meanwhile others were, after so many times.
+        """
         with self._making:
+            if unless_after is not None and self._fills > unless_after:
+                return
+            self._is_asked = False
             labels, answers = self._seen()
             nodes = labels.nodes
             self._ready = list(
@@ -74,8 +84,11 @@ class Queue:
                     labels=labels.labels[nodes],
                     distribution=None if answers is None else answers.distribution,
                     excluded=np.array([*labels.skipped, *labels.unsure], dtype=np.int64),
+                    # The card has those of the newest model, which may be another by then.
+                    figures=False,
                 )
             )
+            self._fills += 1
 
     def _first_open(self, labels: Labels) -> Suggestion | None:
         ready = self._ready

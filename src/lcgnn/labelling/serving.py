@@ -130,7 +130,11 @@ class Serving:
         kept = self.loop.ledger.given.num_labels
         if not kept:
             return "No label was given. Give the command again to go on."
-        return f"{kept:,} labels are in {self.loop.opened.ledger}. Give the command again to go on."
+        opened = self.loop.opened
+        return (
+            f"{kept:,} label{' is' if kept == 1 else 's are'} in {opened.ledger}. To go on, give the command "
+            f"again. To train on {'it' if kept == 1 else 'them'}: {opened.next_command}"
+        )
 
     def open_browser(self) -> None:
         """Have the page opened by the user's browser, which may take its time."""

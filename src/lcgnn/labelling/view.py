@@ -72,6 +72,7 @@ class View:
             ids=tuple(self.opened.ids[node] for node in layout.nodes),
             numbers=tuple(layout.nodes.tolist()),
             ledger=str(self.opened.ledger),
+            next_command=self.opened.next_command,
         )
 
     def state(self) -> StateMessage:

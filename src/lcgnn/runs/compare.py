@@ -65,6 +65,7 @@ def compare(
     labels: int | None = None,
     split_seed: int = 0,
     validation: float | None = None,
+    labels_from: Path | str | None = None,
     settings: Mapping[str, Any] | None = None,
     columns: Columns | None = None,
     folds: int | None = None,
@@ -81,11 +82,12 @@ def compare(
     Args:
         what: The graph, in any form that `source_of` takes.
         methods: Their names, in a list or with commas between; None for those that "auto" tries.
-        split: Which labels, as for `train`; so are the next four.
+        split: Which labels, as for `train`; so are the next five.
         labels_per_class: Of the split.
         labels: Of the split.
         split_seed: Of the split.
         validation: Of the split.
+        labels_from: A file with labels that count more than the graph's own.
         settings: Each method takes those that it has.
         columns: Names of columns that are not to be guessed.
         folds: Into how many parts the labels are divided; None for as many as make sense.
@@ -99,7 +101,7 @@ def compare(
     named = methods if methods is None or isinstance(methods, str) else ",".join(methods)
     candidates = AUTO if named is None else candidates_named(named)
     seconds = seconds_of(budget)
-    source = source_of(what, columns)
+    source = source_of(what, columns, labels_from=labels_from)
     with watcher.reading() as progress:
         loaded = source.load_whole(progress)
     session = plan(

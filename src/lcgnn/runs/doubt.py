@@ -130,6 +130,7 @@ def doubt(
     labels: int | None = None,
     split_seed: int = 0,
     validation: float | None = None,
+    labels_from: Path | str | None = None,
     settings: Mapping[str, Any] | None = None,
     columns: Columns | None = None,
     folds: int | None = None,
@@ -148,12 +149,13 @@ def doubt(
 
     Args:
         what: The graph, in any form that `source_of` takes; or the folder of a run, whose folds are read.
-        method: As for `train`; so are the next seven. All of them are the run's where its folder is given.
+        method: As for `train`; so are the next eight. All of them are the run's where its folder is given.
         split: Which labels.
         labels_per_class: Of the split.
         labels: Of the split.
         split_seed: Of the split.
         validation: Of the split.
+        labels_from: A file with labels that count more than the graph's own.
         settings: Of the method.
         columns: Names of columns that are not to be guessed.
         folds: Into how many parts the labels are divided; None for as many as make sense.
@@ -168,7 +170,7 @@ def doubt(
     if is_run_folder(what):
         folder = Path(what)
         return _doubts(by_folder(folder, device, workers, watcher), folder, edges, device)
-    source = source_of(what, columns)
+    source = source_of(what, columns, labels_from=labels_from)
     method = method_for(source, method)
     seconds = seconds_of(budget)
     with watcher.reading() as progress:

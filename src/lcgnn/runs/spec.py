@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast, get_args
 
-from lcgnn.assessment.suggestion import strategy
+from lcgnn.assessment.suggestion import strategies, strategy
 from lcgnn.errors import ConfigError
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Method, create, entry, is_registered
@@ -36,6 +36,7 @@ class SplitSpec:
         validation: The share of the training labels that is held out for validation.
         labels: Training labels of a draw in all, whatever their class; None for so many of each class.
         strategy: Which strategy suggests.
+        strategy_version: Of the strategy's code; the present one unless a record says otherwise.
     """
 
     kind: SplitKind = "public"
@@ -44,6 +45,11 @@ class SplitSpec:
     validation: float = 0.0
     labels: int | None = None
     strategy: str | None = None
+    strategy_version: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.strategy_version is None and self.strategy in strategies():
+            object.__setattr__(self, "strategy_version", strategy(self.strategy).version)
 
     def make(self, graph: Graph, public: Split) -> Split:
         """The split itself."""
@@ -59,6 +65,9 @@ class SplitSpec:
             del fields["labels"]
         if self.strategy is None:
             del fields["strategy"]
+        # Records that were there before strategies had a version are of the first.
+        if self.strategy_version in (None, 1):
+            del fields["strategy_version"]
         return fields
 
     def check(self) -> None:
@@ -74,8 +83,11 @@ class SplitSpec:
             )
         if (self.strategy is None) == (self.kind == "suggested"):
             raise ConfigError("A strategy belongs to the split 'suggested', and this to a strategy: name both.")
-        if self.strategy is not None:
-            strategy(self.strategy)
+        if self.strategy is not None and strategy(self.strategy).version != self.strategy_version:
+            raise ConfigError(
+                f"These labels were suggested by version {self.strategy_version} of {self.strategy!r}, and here "
+                f"is version {strategy(self.strategy).version}. Have them suggested again."
+            )
 
     def labels_in_words(self) -> str | None:
         """How many labels it asks for, as columns of tables say it; None if it does not say."""
@@ -111,13 +123,15 @@ def read_split(content: Any, place: Place) -> SplitSpec:
 
 def read_split_fields(fields: Fields) -> SplitSpec:
     """A split from an object that may have further fields."""
+    suggested_by = fields.find("strategy", text)
     return SplitSpec(
         kind=cast("SplitKind", fields.read("kind", one_of(*get_args(SplitKind)))),
         labels_per_class=fields.read("labels_per_class", nullable(whole)),
         seed=fields.read("seed", whole),
         validation=fields.find("validation", share) or 0.0,
         labels=fields.find("labels", whole),
-        strategy=fields.find("strategy", text),
+        strategy=suggested_by,
+        strategy_version=None if suggested_by is None else fields.find("strategy_version", whole) or 1,
     )
 
 

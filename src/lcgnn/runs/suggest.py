@@ -113,6 +113,7 @@ def suggest(
     *,
     strategy: str = DEFAULT_STRATEGY,
     labels: UsedLabels = "given",
+    labels_from: Path | str | None = None,
     run: Path | str | None = None,
     model: bool = True,
     columns: Columns | None = None,
@@ -132,6 +133,7 @@ def suggest(
         strategy: How they are chosen; see ``lcgnn suggest --help``.
         labels: "given": nodes with a label are not suggested; of a benchmark, whose nodes all have one, those of
             its split's training part, and the other labels are not looked at. "none": as if no node had a label.
+        labels_from: A file with labels that count more than the graph's own; see `source_of`.
         run: A folder that training wrote, whose model is asked.
         model: Whether a model may be trained to be asked.
         columns: Names of columns that are not to be guessed.
@@ -141,7 +143,7 @@ def suggest(
         working: Told how far training and choosing are.
     """
     _check(count, strategy, labels)
-    source = source_of(what, columns)
+    source = source_of(what, columns, labels_from=labels_from)
     if source.parts is not None:
         raise ConfigError(f"{source.name} is in parts. Name the whole graph.")
     loaded = source.load_for_labelling(progress)

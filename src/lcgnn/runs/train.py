@@ -105,6 +105,7 @@ def train(
     labels: int | None = None,
     split_seed: int = 0,
     validation: float | None = None,
+    labels_from: Path | str | None = None,
     settings: Mapping[str, Any] | None = None,
     columns: Columns | None = None,
     estimate: bool = True,
@@ -134,6 +135,7 @@ def train(
         labels: Train on so many labels of a draw in all, whatever their class.
         split_seed: Which random draw of the labels.
         validation: Share of the training labels that chooses the epoch; None for a tenth if there are many.
+        labels_from: A file with labels that count more than the graph's own; see `source_of`.
         settings: Of the method, where they differ from its defaults.
         columns: Names of columns that are not to be guessed.
         estimate: Whether to estimate from the given labels how many predictions are right, and calibrate.
@@ -147,7 +149,7 @@ def train(
         watcher: Told how it goes.
     """
     watcher = watcher or Watcher()
-    source = _source(what, columns)
+    source = _source(what, columns, labels_from)
     together = source.parts is not None
     asked = _folds(estimate, folds, together=together)
     if together and parts > 1:
@@ -205,10 +207,11 @@ def _carry_out(session: Session, watcher: Watcher, crew: Crew | None) -> Trainin
     return Training(session, summary, tuple(sorted(records, key=lambda record: record.seed)))
 
 
-def _source(what: Any, columns: Columns | None) -> Source:
+def _source(what: Any, columns: Columns | None, labels_from: Path | str | None) -> Source:
     """What is meant, or the reason in the words of the first of all processes that were started."""
     try:
-        return source_of(what, columns, processes=world_size() if is_launched() else None)
+        processes = world_size() if is_launched() else None
+        return source_of(what, columns, labels_from=labels_from, processes=processes)
     except ConfigError as error:
         fail_once(error)
 

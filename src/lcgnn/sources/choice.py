@@ -16,6 +16,7 @@ from lcgnn.sources.arrays import ArrayFolder, holds_arrays
 from lcgnn.sources.benchmarks import BENCHMARKS, benchmark
 from lcgnn.sources.frames import is_frame
 from lcgnn.sources.in_python import Frames, Given, NetworkX, PyG
+from lcgnn.sources.labelled import Labelled
 from lcgnn.sources.links import is_networkx
 from lcgnn.sources.loaded import Loaded
 from lcgnn.sources.npz import Npz
@@ -25,7 +26,13 @@ from lcgnn.sources.tables.columns import Columns
 from lcgnn.sources.tables.source import Tables
 
 
-def source_of(what: Any, columns: Columns | None = None, *, processes: int | None = None) -> Source:
+def source_of(
+    what: Any,
+    columns: Columns | None = None,
+    *,
+    labels_from: Path | str | None = None,
+    processes: int | None = None,
+) -> Source:
     """The source that is meant; ConfigError or InputError if there is none of the kind.
 
     Args:
@@ -33,6 +40,8 @@ def source_of(what: Any, columns: Columns | None = None, *, processes: int | Non
             nodes and of edges; a NetworkX graph; a PyTorch Geometric ``Data``; a `Graph`, alone or with its
             `Split`; what `from_frames` and its like return; or a source.
         columns: Names of columns that are not to be guessed.
+        labels_from: A file with labels that count more than the graph's own: what ``lcgnn label`` wrote, or a
+            table with the columns id and label.
         processes: How many train together, each on its part; None for one alone on the whole graph.
     """
     named = columns or Columns()
@@ -41,13 +50,15 @@ def source_of(what: Any, columns: Columns | None = None, *, processes: int | Non
         source = _in_parts(source, processes)
     if named != Columns() and not isinstance(source, Tables | Frames | NetworkX):
         raise ConfigError(f"Columns can be named for a folder of tables, and {str(what)!r} is none.")
-    return source
+    return source if labels_from is None else _labelled(source, str(labels_from))
 
 
 def source_at(name: str, place: Mapping[str, Any] | None) -> Source:
     """The source with a name at the place that it said it was at; DataError if it is there no more."""
-    if place is None:
-        return benchmark(name)
+    labels = None if place is None else place.get("labels")
+    if place is None or "benchmark" in place:
+        found: Source = benchmark(name)
+        return found if labels is None else _labelled(found, labels)
     if "folder" not in place:
         raise DataError(f"{name} was only in memory. Give the graph: lcgnn predict RUN GRAPH")
     if not Path(place["folder"]).exists():
@@ -55,7 +66,8 @@ def source_at(name: str, place: Mapping[str, Any] | None) -> Source:
             f"{place['folder']}, which the model was trained on, is not here. "
             "Say where it is: lcgnn predict RUN GRAPH"
         )
-    return _at(str(place["folder"]), Columns())
+    found = _at(str(place["folder"]), Columns.from_json(place.get("columns")))
+    return found if labels is None else _labelled(found, labels)
 
 
 def _named(text: str, columns: Columns) -> Source:
@@ -84,6 +96,12 @@ def _at(text: str, columns: Columns) -> Source:
     if text.lower().endswith(".npz") and not path.is_dir():
         return Npz(text)
     return Tables(text, columns)
+
+
+def _labelled(source: Source, file: str) -> Source:
+    if source.parts is not None:
+        raise ConfigError(f"{source.name} is in parts, whose labels are their own. Name the whole graph.")
+    return replace(source, ledger=file) if isinstance(source, Tables) else Labelled(source, file)
 
 
 def _in_parts(source: Source, processes: int) -> Parts:

@@ -50,6 +50,7 @@ class Question:
         distribution: (N, C) what a model that was trained on the labels says of every node; None for no model.
         seed: Of whatever is left to chance.
         progress: Told how far a strategy is.
+        figures: Whether a reason says how probable the model's answer is.
     """
 
     count: int
@@ -59,6 +60,7 @@ class Question:
     distribution: NDArray[np.float32] | None = None
     seed: int = 0
     progress: Progress = silent
+    figures: bool = True
 
     @cached_property
     def entropy(self) -> NDArray[np.float64] | None:
@@ -77,6 +79,9 @@ class Strategy(ABC):
 
     asks_model: ClassVar[bool] = False
     """Whether what a model says of the nodes changes the choice, so that it pays to ask in batches."""
+
+    version: ClassVar[int] = 1
+    """Counted up by every change of what is chosen: records of what an older version chose do not count then."""
 
     @abstractmethod
     def choose(self, landscape: Landscape, question: Question) -> Nodes:
@@ -97,9 +102,11 @@ def sureness(question: Question, node: int) -> str:
     """How sure the model is of a node, in words that go on from "the model is"."""
     assert question.distribution is not None
     likeliest = float(question.distribution[node].max())
-    if likeliest < 0.5:
-        return f"unsure (no class has more than {likeliest:.0%})"
-    return f"{'not ' if likeliest < SURE else ''}sure ({likeliest:.0%} for one class)"
+    words = "unsure" if likeliest < 0.5 else "not sure" if likeliest < SURE else "sure"
+    if not question.figures:
+        return words
+    figure = f"no class has more than {likeliest:.0%}" if likeliest < 0.5 else f"{likeliest:.0%} for one class"
+    return f"{words} ({figure})"
 
 
 _REGISTRY: dict[str, type[Strategy]] = {}

@@ -44,6 +44,7 @@ class Suggester:
         excluded: ArrayLike = (),
         seed: int = 0,
         progress: Progress = silent,
+        figures: bool = True,
     ) -> tuple[Suggestion, ...]:
         """The nodes to label next, the most useful first; fewer than asked for where no more are left.
 
@@ -55,12 +56,12 @@ class Suggester:
             excluded: Nodes that are not to be suggested, such as those that somebody skipped.
             seed: Of whatever is left to chance.
             progress: Told how far it is.
+            figures: Whether reasons say how probable the model's answers are.
         """
         if count < 1:
             raise ConfigError(f"{count} suggestions asked for. Ask for 1 or more.")
-        question = replace(
-            self._question(labelled, count, labels, distribution, excluded), seed=seed, progress=progress
-        )
+        asked = self._question(labelled, count, labels, distribution, excluded)
+        question = replace(asked, seed=seed, progress=progress, figures=figures)
         if not question.candidates.size:
             return ()
         progress("placing the nodes", 0, 1)

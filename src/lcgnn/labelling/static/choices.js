@@ -15,7 +15,6 @@ export class Choices {
       type: "text",
       autocomplete: "off",
       spellcheck: "false",
-      maxlength: NAME_LIMIT,
       oninput: () => this.draw(),
       onkeydown: (event) => this.#key(event),
     });

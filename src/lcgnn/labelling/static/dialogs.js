@@ -2,8 +2,6 @@
 
 import { byId, clip, counted, make } from "./dom.js";
 
-const NAME_LIMIT = 200;
-
 const KEYS = [
   ["1 – 9", "Give the class with that number"],
   ["/", "Type a class, any of them or a new one; Enter gives it"],
@@ -55,7 +53,7 @@ function ask({ label, field, button, act }) {
 }
 
 const nameField = (id, value = "") => {
-  const field = make("input", { id, type: "text", maxlength: NAME_LIMIT, autocomplete: "off", required: true });
+  const field = make("input", { id, type: "text", autocomplete: "off", required: true });
   field.value = value;
   return field;
 };

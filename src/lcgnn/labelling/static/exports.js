@@ -8,6 +8,9 @@ const named = (answer, name) =>
 
 export function offerExports(session) {
   const menu = byId("exports");
+  session.on("graph", () => {
+    byId("next-command").textContent = session.graph.next_command;
+  });
   for (const button of menu.querySelectorAll("[data-export]")) {
     button.addEventListener("click", async () => {
       menu.open = false;

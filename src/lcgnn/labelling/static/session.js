@@ -1,10 +1,13 @@
 // What the page knows of the graph, the labels and the node in front of the person, and what can be done with it.
 // Views listen for: graph, state, labels, answers, card, busy, trouble, connection.
 
+import { count } from "./dom.js";
 import { get, getBytes, listen, post, ServerError } from "./server.js";
 
 const NO_CLASS = 65535;
 const SURPRISE = 500;
+/** Characters of a class's name; what is longer is not even sent. */
+const LONGEST_NAME = 200;
 
 export class Session extends EventTarget {
   graph = null;
@@ -264,6 +267,12 @@ export class Session extends EventTarget {
   /** Classes change under the card; the node on it stays. */
   async #changeClasses(body) {
     const { card, suggested } = this;
+    const letters = [...(body.to ?? body.name)].length;
+    if (letters > LONGEST_NAME) {
+      const words = `A class's name of ${count(letters)} characters is too long: at most ${LONGEST_NAME}.`;
+      this.tell("trouble", words);
+      return false;
+    }
     const done = await this.#send("/api/classes", body);
     if (done && card.node !== null && card.node !== this.card.node) {
       await this.open(card.node, suggested ? card.reason : null);

@@ -41,6 +41,15 @@ class Columns:
     weight: str | None = None
     ignore: tuple[str, ...] = ()
 
+    @classmethod
+    def from_json(cls, content: Any) -> Columns:
+        """What plain data says of them; what it does not say, or says otherwise than in text, is to be guessed."""
+        told = content if isinstance(content, Mapping) else {}
+        named = {role: told[role] for role in _NAMES if role != "split" and isinstance(told.get(role), str)}
+        ignore = told.get("ignore")
+        left_out = ignore if isinstance(ignore, list | tuple) else ()
+        return cls(**named, ignore=tuple(name for name in left_out if isinstance(name, str)))
+
     def find(self, file: TableFile, role: str) -> str | None:
         """The column that has a role in a table, or None; DataError if a named one is missing or two would do."""
         named: str | None = getattr(self, role, None)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 
+from lcgnn.errors import DataError
 from lcgnn.features.cells import as_text, without_gaps
 from lcgnn.features.table import TableFile
 from lcgnn.sources.tables.columns import Columns
-from lcgnn.sources.tables.ledger import read_ledger
+from lcgnn.sources.tables.files import read_table
+from lcgnn.sources.tables.ledger import GivenLabels, Line, is_ledger, read_ledger
 
 
 def no_nodes(path: Path) -> TableFile:
@@ -20,11 +23,11 @@ def no_nodes(path: Path) -> TableFile:
 
 
 def with_given_labels(nodes: TableFile, ledger: Path | None, columns: Columns, notes: list[str]) -> TableFile:
-    """The table of nodes, with the labels of a ledger in the place of those that it has.
+    """The table of nodes, with the labels of a file in the place of those that it has.
 
     Args:
         nodes: The table.
-        ledger: The file with the labels; None for none.
+        ledger: The file, as `read_given` takes it; None for none.
         columns: Names of columns that are not to be guessed.
         notes: Gets what there is to say.
     """
@@ -35,13 +38,35 @@ def with_given_labels(nodes: TableFile, ledger: Path | None, columns: Columns, n
     before: list[str | None] = [None] * len(ids)
     if label_column in nodes:
         before = without_gaps(as_text(nodes.column(label_column))).to_pylist()
-    given = read_ledger(ledger, sorted({name for name in before if name is not None}))
+    given = read_given(ledger, sorted({name for name in before if name is not None}))
     labels = given.labels()
     if not nodes.num_rows:
         return _table_of(nodes, {node: label for node, label in labels.items() if label is not None})
     now = [labels.pop(ledger_id(node), given.present_name(label)) for node, label in zip(ids, before, strict=True)]
     _tell(ledger, nodes, now, before, sum(label is not None for label in labels.values()), notes)
     return replace(nodes, columns={**nodes.columns, label_column: _text(now)})
+
+
+def read_given(path: Path, classes: Iterable[str] = ()) -> GivenLabels:
+    """What a file of labels comes to: one of ``lcgnn label``, or a table with the columns id and label.
+
+    Args:
+        path: The file; DataError says what is wrong with it.
+        classes: Those that are there before its first line.
+    """
+    if not path.is_file():
+        raise DataError(
+            f"{path} is not there. Name the file that 'lcgnn label' wrote, or a table with the columns id and "
+            "label."
+        )
+    if is_ledger(path):
+        return read_ledger(path, classes)
+    table, named, given = read_table(path, multiline=True), Columns(), GivenLabels(classes)
+    ids, labels = (as_text(table.column(named.require(table, role))) for role in ("id", "label"))
+    for node, label in zip(ids.to_pylist(), without_gaps(labels).to_pylist(), strict=True):
+        if label is not None:
+            given.apply(Line(id=ledger_id(node), label=label, action="label"))
+    return given
 
 
 def ledger_id(name: str | None) -> str:
@@ -63,9 +88,8 @@ def _tell(
     ledger: Path, nodes: TableFile, now: list[str | None], before: list[str | None], gone: int, notes: list[str]
 ) -> None:
     changed = sum(new != old for new, old in zip(now, before, strict=True))
-    notes.append(
-        f"{ledger.name}: the labels given with 'lcgnn label' count ({changed:,} differ from {nodes.path.name})."
-    )
+    differ = f"differ from {nodes.path.name}" if any(name is not None for name in before) else "nodes"
+    notes.append(f"{ledger.name}: the labels given there count ({changed:,} {differ}).")
     if gone:
         notes.append(
             f"{ledger.name}: {gone:,} labels are of nodes that are not in {nodes.path.name}; they are left out."

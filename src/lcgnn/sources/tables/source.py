@@ -23,11 +23,12 @@ class Tables(FileSource):
     Args:
         path: The folder.
         columns: Names of columns that are not to be guessed.
-        ledger: Whether labels count that were given on the page of ``lcgnn label``.
+        ledger: Whether labels count that were given on the page of ``lcgnn label``, beside the tables; or the file
+            that they are in instead, as `read_given` takes it.
     """
 
     columns: Columns = field(default_factory=Columns)
-    ledger: bool = True
+    ledger: bool | str = True
 
     def load(self, progress: Progress | None = None) -> Loaded:  # noqa: ARG002
         return graph_of_tables(self.tables(), self.columns, self.name)
@@ -41,8 +42,11 @@ class Tables(FileSource):
 
     def tables(self, *, needs_labels: bool = True) -> TableFiles:
         """The two tables, read."""
-        found = find_tables(Path(self.path), self.columns.ignore, needs_labels=needs_labels)
-        return found if self.ledger else replace(found, ledger=None)
+        elsewhere = Path(self.ledger) if isinstance(self.ledger, str) else None
+        needed = needs_labels and elsewhere is None
+        found = find_tables(Path(self.path), self.columns.ignore, needs_labels=needed)
+        return found if self.ledger is True else replace(found, ledger=elsewhere)
 
     def place(self) -> Mapping[str, Any]:
-        return {"folder": self.path, "columns": asdict(self.columns)}
+        labels = {"labels": self.ledger} if isinstance(self.ledger, str) else {}
+        return {"folder": self.path, "columns": asdict(self.columns), **labels}
