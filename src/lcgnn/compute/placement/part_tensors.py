@@ -37,7 +37,6 @@ class Boundary:
         self.receive_counts = part.receive_counts.tolist()
         self._num_rows = part.num_nodes + part.num_boundary
         self._memory: Tensor | None = None
-        self._sent: Tensor | None = None
 
     def extended(self, rows: Tensor) -> Tensor:
         """(n + b, D) the rows of own and boundary nodes, given the own nodes' (n, D)."""
@@ -51,10 +50,7 @@ class Boundary:
 
     def _fill(self, result: Tensor, rows: Tensor) -> Tensor:
         num_own = rows.shape[0]
-        if self._sent is None or self._sent.shape[1] != rows.shape[1] or self._sent.dtype != rows.dtype:
-            self._sent = rows.new_empty(self.send_rows.shape[0], rows.shape[1])
-        # Nobody reads what the exchange before sent any more.
-        sent = torch.index_select(rows.detach(), 0, self.send_rows, out=self._sent)
+        sent = rows.index_select(0, self.send_rows)
         received = self.world.send_rows(
             sent, self.send_counts, self.receive_counts, BOUNDARY_ROWS, into=result[num_own:]
         )
