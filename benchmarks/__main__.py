@@ -15,6 +15,7 @@ from benchmarks import (
     fits,
     label,
     layer,
+    memory,
     order,
     page,
     ranks,
@@ -53,6 +54,7 @@ def main() -> None:
             "scale",
             "threads",
             "order",
+            "memory",
             "ranks",
             "page",
         ],
@@ -121,6 +123,8 @@ def main() -> None:
         threads.main(options.out, options.repeats, max(options.threads), sizes, networks)
     if options.what in ("all", "order"):
         order.main(options.out, options.repeats, tuple(options.sizes or order.SIZES))
+    if options.what in ("all", "memory"):
+        memory.main(options.out)
     if options.what in ("all", "ranks"):
         ranks.main(options.out)
     if options.what in ("all", "page"):

@@ -10,7 +10,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +20,14 @@ from benchmarks.scale import graph_folder
 # Messages, bytes and seconds, by kind of message.
 Costs = dict[str, dict[str, float]]
 
-NUM_NODES = 1_000_000
+# Attention takes ten times as long.
+NUM_NODES = {"lc-gcn": 1_000_000, "lc-gat": 200_000}
 # Turns that one process and two take, and epochs that are timed in each after those that fill caches.
-METHOD, TURNS = "lc-gcn", 3
+TURNS = 3
 EPOCHS, WARM = 6, 2
 
 
-def timed(fit: Callable[..., Any], traffic: Callable[[], Costs] = dict) -> dict[str, Any]:
+def timed(method: str, fit: Callable[..., Any], traffic: Callable[[], Costs] = dict) -> dict[str, Any]:
     """Seconds of every epoch with label consistency, and what its messages cost, from the progress of a fit."""
     from lcgnn.methods import Context, create
 
@@ -41,7 +42,7 @@ def timed(fit: Callable[..., Any], traffic: Callable[[], Costs] = dict) -> dict[
             costs.append(traffic())
 
     settings: dict[str, Any] = {"base_epochs": 1, "base_stop_window": 0, "epochs": EPOCHS + WARM}
-    found = fit(create(METHOD, **settings), Context("cpu", progress=note))
+    found = fit(create(method, **settings), Context("cpu", progress=note))
     return {
         "seconds": [after - before for before, after in itertools.pairwise(ends[WARM - 1 :])],
         "cpu": [after - before for before, after in itertools.pairwise(work[WARM - 1 :])],
@@ -59,15 +60,15 @@ def per_epoch(before: Costs, after: Costs, epochs: int) -> Costs:
     }
 
 
-def alone(folder: Path) -> dict[str, Any]:
+def alone(method: str, folder: Path) -> dict[str, Any]:
     """By one process, as ``lcgnn train`` does it."""
     from lcgnn.sources.arrays import load_arrays
 
     graph, split = load_arrays(folder)
-    return timed(lambda created, context: created.fit(graph, split, 0, context))
+    return timed(method, lambda created, context: created.fit(graph, split, 0, context))
 
 
-def together(folder: Path) -> dict[str, Any] | None:
+def together(method: str, folder: Path) -> dict[str, Any] | None:
     """By all ranks; the first one has the figures."""
     from lcgnn.runs.crew import at_work
     from lcgnn.sources.parts.parted import load_parted
@@ -78,7 +79,8 @@ def together(folder: Path) -> dict[str, Any] | None:
             return None
         _, split = load_parted(parts)
         return timed(
-            lambda created, context: crew.fit(METHOD, created, split, 0, context),
+            method,
+            lambda created, context: crew.fit(method, created, split, 0, context),
             lambda: {kind: dataclasses.asdict(cost) for kind, cost in crew.world.traffic.items()},
         )
 
@@ -94,7 +96,9 @@ def cut(folder: Path, num_parts: int) -> dict[str, Any]:
     if not holds_parts(parts):
         graph, split = load_arrays(folder)
         described = {"name": graph.name, "checksum": graph.checksum, "split": split.name}
-        write_parts(parts, graph, split, cutting.cut(graph, split, cutting.assign(graph, num_parts)), described)
+        write_parts(
+            parts, graph, split, cutting.cut(graph, split, cutting.assign(graph, num_parts, "metis")), described
+        )
     manifest = read_manifest(parts)
     return {
         "nodes": manifest.num_nodes,
@@ -104,11 +108,11 @@ def cut(folder: Path, num_parts: int) -> dict[str, Any]:
     }
 
 
-def run(folder: Path, ranks: int) -> dict[str, Any]:
+def run(method: str, folder: Path, ranks: int) -> dict[str, Any]:
     """One measurement in fresh processes."""
     launcher = [] if ranks == 1 else ["-m", "torch.distributed.run", f"--nproc-per-node={ranks}"]
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", *launcher, "-m", "benchmarks.ranks", str(folder)],
+        [sys.executable, "-W", "ignore", *launcher, "-m", "benchmarks.ranks", method, str(folder)],
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
@@ -118,22 +122,23 @@ def run(folder: Path, ranks: int) -> dict[str, Any]:
     return measured
 
 
-def main(out: Path, num_nodes: int = NUM_NODES) -> None:
-    """Measure one process and two in turn, print the table and write it down."""
-    folder = graph_folder(num_nodes)
-    graph = cut(folder, 2)
-    measured = summarized([[run(folder, ranks) for ranks in (1, 2)] for _ in range(TURNS)])
-    described = machine()
-    table = markdown(graph, measured, described)
+def main(out: Path, sizes: Mapping[str, int] | None = None) -> None:
+    """Measure one process and two in turn for every method, print the tables and write them down."""
+    described, measured = machine(), {}
+    for method, num_nodes in (sizes or NUM_NODES).items():
+        folder = graph_folder(num_nodes)
+        graph = cut(folder, 2)
+        turns = [[run(method, folder, ranks) for ranks in (1, 2)] for _ in range(TURNS)]
+        measured[method] = {"graph": graph, **summarized(turns)}
+        table = markdown(measured, described)
+        write(out, "ranks", {"machine": described, "methods": measured}, table)
     print(table)
-    write(out, "ranks", {"machine": described, "graph": graph, **measured}, table)
 
 
 def summarized(turns: list[list[dict[str, Any]]]) -> dict[str, Any]:
     """The medians of every turn for one process and two, and how far their losses lie apart."""
     one, two = turns[-1]
     return {
-        "method": METHOD,
         "seconds": [[statistics.median(item["seconds"]) for item in turn] for turn in turns],
         "cpu": [[statistics.median(item["cpu"]) for item in turn] for turn in turns],
         "losses_differ_by": max(abs(a - b) for a, b in zip(one["losses"], two["losses"], strict=True)),
@@ -141,16 +146,23 @@ def summarized(turns: list[list[dict[str, Any]]]) -> dict[str, Any]:
     }
 
 
-def markdown(graph: dict[str, Any], measured: dict[str, Any], described: dict[str, Any]) -> str:
+def markdown(measured: Mapping[str, dict[str, Any]], described: dict[str, Any]) -> str:
+    lines = ["# Two processes on one graph", ""]
+    for method, found in measured.items():
+        lines += [f"## {method}", "", *section(method, found), ""]
+    return "\n".join([*lines, f"Written by `python -m benchmarks ranks`. Machine: {in_words(described)}."])
+
+
+def section(method: str, measured: dict[str, Any]) -> list[str]:
+    """What is said of a method."""
+    graph = measured["graph"]
     boundary = " and ".join(f"{count:,}" for count in graph["boundary"])
     turns = zip(measured["seconds"], measured["cpu"], strict=True)
-    lines = [
-        "# Two processes on one graph",
-        "",
-        f"An epoch of {METHOD} (training and validation) on {graph['nodes']:,} nodes and {graph['edges']:,} "
+    return [
+        f"An epoch of {method} (training and validation) on {graph['nodes']:,} nodes and {graph['edges']:,} "
         f"edges, by one process and by two, one thread each. {graph['cut_edges']:,} edges lie between the two "
-        f"parts, which need the rows of {boundary} of each other's nodes. Losses differ by at most "
-        f"{measured['losses_differ_by']:.1e}. Written by `python -m benchmarks ranks`.",
+        f"parts, as METIS leaves them; they need the rows of {boundary} of each other's nodes. Losses differ by "
+        f"at most {measured['losses_differ_by']:.1e}.",
         "",
         "| turn | one process | two processes | speed-up | processor time, one | of each of two |",
         "|---|---|---|---|---|---|",
@@ -167,21 +179,18 @@ def markdown(graph: dict[str, Any], measured: dict[str, Any], described: dict[st
             f"| {kind} | {cost['messages']:.1f} | {cost['sent'] / 1e6:.3f} MB | {1e3 * cost['seconds']:.1f} ms |"
             for kind, cost in measured["messages"].items()
         ),
-        "",
-        f"Machine: {in_words(described)}.",
     ]
-    return "\n".join(lines)
 
 
-def measure_here(folder: Path) -> None:
+def measure_here(method: str, folder: Path) -> None:
     """What a fresh process does."""
     import torch
 
     torch.set_num_threads(1)
-    found = together(folder) if "RANK" in os.environ else alone(folder)
+    found = together(method, folder) if "RANK" in os.environ else alone(method, folder)
     if found is not None:
         print(json.dumps(found))
 
 
 if __name__ == "__main__":
-    measure_here(Path(sys.argv[1]))
+    measure_here(sys.argv[1], Path(sys.argv[2]))

@@ -15,7 +15,7 @@ from scipy.sparse import bsr_array, coo_array, csc_array, csr_array
 
 import lcgnn
 from lcgnn import LCGNNClassifier, from_arrays
-from lcgnn.csr import checked_csr
+from lcgnn.csr import checked_csr, is_symmetric
 from lcgnn.errors import DataError
 from lcgnn.graph import Graph
 from lcgnn.sources.links import links_of
@@ -128,3 +128,22 @@ def test_nothing_else_in_the_package_builds_a_matrix_from_three_arrays() -> None
                 if node.args and isinstance(node.args[0], ast.Tuple) and len(node.args[0].elts) == 3:
                     found.append(f"{path.relative_to(root)}, line {node.lineno}")
     assert not found, f"{found}: build it with lcgnn.csr.checked_csr"
+
+
+@given(
+    st.integers(1, 12),
+    st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11), st.sampled_from([0.5, 1.0, 2.0])), max_size=40),
+    st.integers(1, 30),
+    st.booleans(),
+)
+def test_symmetry_is_told_by_some_rows_at_a_time_as_by_the_transpose(
+    size: int, entries: list[tuple[int, int, float]], at_once: int, both_ways: bool
+) -> None:
+    dense = np.zeros((size, size), dtype=np.float32)
+    for row, column, value in entries:
+        dense[row % size, column % size] = value
+        if both_ways:
+            dense[column % size, row % size] = value
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lcgnn.csr._TRANSPOSED", at_once)
+        assert is_symmetric(csr_array(dense)) == bool((dense == dense.T).all())

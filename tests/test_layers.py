@@ -15,6 +15,7 @@ ROOMS = (
     "errors",
     "extras",
     "limits",
+    "mapping",
     "files",
     "outputs",
     "claims",

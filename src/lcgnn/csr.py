@@ -15,8 +15,11 @@ from scipy.sparse import csr_array, issparse
 
 from lcgnn.errors import DataError
 from lcgnn.limits import check_memory
+from lcgnn.mapping import blocks, let_go
 
 _NUMBERS, _WHOLE = "biuf", "iu"
+# Entries that are compared with their transpose at a time.
+_TRANSPOSED = 2**22
 
 
 def checked_csr(
@@ -81,6 +84,30 @@ def canonical(matrix: Any, what: str) -> csr_array:
     made.indices = made.indices.astype(index_type, copy=False)
     made.indptr = made.indptr.astype(index_type, copy=False)
     return made
+
+
+def is_symmetric(matrix: csr_array) -> bool:
+    """Whether a square matrix in canonical form equals its transpose, to the bit.
+
+    By ascending row, the transpose of some rows has the next entries of every row of the transpose of all; so no
+    more than some rows are transposed at a time, beside where in every row the next entry is.
+    """
+    following = matrix.indptr[:-1].astype(np.int64)
+    rows = max(_TRANSPOSED * matrix.shape[0] // max(matrix.nnz, 1), 1)
+    for block in blocks(matrix.shape[0], rows):
+        turned = csr_array(matrix[block].T)
+        counts = np.diff(turned.indptr)
+        if (following + counts > matrix.indptr[1:]).any():
+            return False
+        places = np.repeat(following - turned.indptr[:-1], counts)
+        places += np.arange(places.size)
+        if not np.array_equal(matrix.indices[places], turned.indices + block.start):
+            return False
+        if not np.array_equal(matrix.data[places], turned.data):
+            return False
+        following += counts
+        let_go(*csr_parts(matrix))
+    return bool((following == matrix.indptr[1:]).all())
 
 
 def _dimensions(shape: Any, what: str) -> tuple[int, int]:

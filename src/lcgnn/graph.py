@@ -15,11 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, diags_array
 
-from lcgnn.csr import canonical, csr_parts
+from lcgnn.csr import canonical, csr_parts, is_symmetric
 from lcgnn.errors import DataError
 from lcgnn.limits import check_features
+from lcgnn.mapping import all_in_blocks, blocks, let_go
 
 UNLABELLED = -1
+# Rows, and bytes, of a graph that are in memory at a time where all of it is gone through.
+_ROWS, _BYTES = 2**16, 2**24
 
 Features: TypeAlias = csr_array | NDArray[np.float32]
 
@@ -123,11 +126,16 @@ class Graph:
     @cached_property
     def label_consistency(self) -> NDArray[np.float64]:
         """(N,) the share of every labelled node's labelled neighbours that have its label; NaN if it has none."""
-        rows, columns = self.adjacency.nonzero()
-        others = (rows != columns) & (self.labels[rows] >= 0) & (self.labels[columns] >= 0)
-        rows, columns = rows[others], columns[others]
-        degree = np.bincount(rows, minlength=self.num_nodes)
-        same = np.bincount(rows, weights=self.labels[rows] == self.labels[columns], minlength=self.num_nodes)
+        degree, same = np.zeros(self.num_nodes, dtype=np.int64), np.zeros(self.num_nodes)
+        for block in blocks(self.num_nodes, _ROWS):
+            rows, columns = self.adjacency[block].nonzero()
+            rows = rows + block.start
+            others = (rows != columns) & (self.labels[rows] >= 0) & (self.labels[columns] >= 0)
+            rows, columns = rows[others], columns[others]
+            length, own = block.stop - block.start, rows - block.start
+            degree[block] = np.bincount(own, minlength=length)
+            same[block] = np.bincount(own, weights=self.labels[rows] == self.labels[columns], minlength=length)
+            let_go(*csr_parts(self.adjacency))
         consistency = np.full(self.num_nodes, np.nan)
         np.divide(same, degree, out=consistency, where=degree > 0)
         return consistency
@@ -138,7 +146,10 @@ class Graph:
         digest = hashlib.sha256()
         for array in self._arrays():
             digest.update(f"{array.dtype.str}{array.shape}".encode())
-            digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+            content = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+            for block in blocks(content.size, _BYTES):
+                digest.update(content[block].data)
+                let_go(array)
         digest.update("\0".join(self.class_names).encode())
         return digest.hexdigest()
 
@@ -158,11 +169,9 @@ class Graph:
             raise DataError(f"{self.name}: the adjacency matrix is {rows} x {columns}, not square.")
         if rows == 0:
             raise DataError(f"{self.name}: the graph has no nodes.")
-        if not np.isfinite(self.adjacency.data).all() or (self.adjacency.data <= 0).any():
+        if not all_in_blocks(lambda values: np.isfinite(values) & (values > 0), self.adjacency.data):
             raise DataError(f"{self.name}: edge weights must be positive and finite.")
-        transpose = csr_array(self.adjacency.T)
-        parts = zip(csr_parts(self.adjacency), csr_parts(transpose), strict=True)
-        if not all(np.array_equal(ours, theirs) for ours, theirs in parts):
+        if not is_symmetric(self.adjacency):
             raise DataError(
                 f"{self.name}: the adjacency matrix is not symmetric. "
                 "Build the graph with Graph.from_edges, which merges the two directions."
@@ -184,7 +193,7 @@ class Graph:
         if self.features.ndim != 2 or self.features.shape[0] != self.num_nodes:
             raise DataError(f"{self.name}: features of shape {self.features.shape} for {self.num_nodes} nodes.")
         values = self.features.data if isinstance(self.features, csr_array) else self.features
-        if not all(np.isfinite(block).all() for block in np.array_split(values, values.shape[0] // 2**16 + 1)):
+        if not all_in_blocks(np.isfinite, values, _ROWS):
             raise DataError(f"{self.name}: features hold NaN or infinity.")
 
 

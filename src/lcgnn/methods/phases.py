@@ -13,6 +13,7 @@ from torch import Tensor
 
 from lcgnn.compute.kernels.threads import steady
 from lcgnn.compute.placement.base import Placement
+from lcgnn.mapping import all_in_blocks
 from lcgnn.methods.base import Context, Fit, Stage
 from lcgnn.networks.network import Network
 from lcgnn.training.checkpoint import Outcome
@@ -53,7 +54,7 @@ def fit_in_phases(
         outcomes.append(outcome)
         stages.append(_stage(network, graph, outcome, objective))
         # Ranks find this out together, by the class agreement that all of them have.
-        if graph.kind != "on ranks" and not np.isfinite(stages[-1].label_distribution).all():
+        if graph.kind != "on ranks" and not all_in_blocks(np.isfinite, stages[-1].label_distribution):
             raise diverged(phase, outcome.best_epoch, "a probability is not finite")
     objection = guard(graph, validation, stages[0], stages[-1]) if guard and len(stages) > 1 else None
     if objection is not None:

@@ -9,7 +9,9 @@ from torch import Tensor
 
 from lcgnn.compute.kernels.dropout import NO_DROPOUT, Dropout
 from lcgnn.compute.kernels.hidden import hidden_layer
-from lcgnn.compute.placement.in_turn import GraphPart, PartwiseTensors, disk_tensor
+from lcgnn.compute.placement.disk import disk_tensor
+from lcgnn.compute.placement.in_turn import GraphPart, PartwiseTensors
+from lcgnn.mapping import let_go
 from lcgnn.networks.network import Passes, TrainingOutput
 
 if TYPE_CHECKING:
@@ -49,8 +51,11 @@ class GCNPartwisePasses(Passes):
     def _logits(self, dropout: Dropout) -> Tensor:
         for part in self.parts:
             self.projected[part.nodes] = self._projected(part, dropout)
+            let_go(self.propagated, self.projected)
         for part in self.parts:
             self.on_disk[part.nodes] = part.product(self.projected) + self.gcn.bias_1
+            let_go(self.on_disk)
+        let_go(self.projected)
         return self.on_disk
 
     def _projected(self, part: GraphPart, dropout: Dropout) -> Tensor:
@@ -62,4 +67,6 @@ class GCNPartwisePasses(Passes):
     def backward(self, gradient: Tensor, *further: Tensor) -> None:  # noqa: ARG002
         for part in self.parts:
             self._projected(part, self.dropout).backward(part.product(gradient))  # type: ignore[no-untyped-call]
+            let_go(self.propagated)
         self.gcn.bias_1.grad = torch.stack([gradient[part.nodes].sum(dim=0) for part in self.parts]).sum(dim=0)
+        let_go(gradient)

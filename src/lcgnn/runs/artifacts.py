@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -16,8 +17,10 @@ from pyarrow import parquet
 
 from lcgnn.files import for_arrow, written_atomically
 from lcgnn.graph import Graph, Split
+from lcgnn.mapping import blocks, let_go
 from lcgnn.methods import Fit
 from lcgnn.outputs import OutputKind, beginning
+from lcgnn.sources.parts.part import USES, split_uses
 
 PredictionFormat = Literal["csv", "parquet"]
 Distribution: TypeAlias = NDArray[np.float32]
@@ -27,6 +30,8 @@ _FIRST_COLUMNS = ("id", "label", "probability", "origin")
 
 # With more classes, predictions have the most probable one only.
 _MOST_CLASS_COLUMNS = 50
+# Nodes whose lines are in memory at a time.
+_ROWS = 2**16
 # The first letters of a cell that a spreadsheet would take as a formula.
 _FORMULAS = "=+-@\t\r"
 
@@ -69,12 +74,29 @@ def save_predictions(path: Path, distribution: Distribution, graph: Graph, split
         graph: Whose nodes they are.
         split: Its training nodes are those whose label is given.
     """
-    table = _predictions(distribution, graph, split)
+    uses = split_uses(split, graph.num_nodes)
+    tables = (_predictions(distribution[rows], graph, split, uses, rows) for rows in _blocks(distribution))
     with written_atomically(path) as temporary:
         if path.suffix == ".parquet":
-            parquet.write_table(table, for_arrow(temporary))
+            _write_blocks(parquet.ParquetWriter, temporary, tables)
         else:
-            arrow_csv.write_csv(_defused_table(table), for_arrow(temporary))
+            _write_blocks(arrow_csv.CSVWriter, temporary, map(_defused_table, tables))
+
+
+def _blocks(distribution: Distribution) -> Iterator[slice]:
+    """The rows that are written at a time; no others of a distribution on disk are in memory."""
+    for rows in blocks(len(distribution), _ROWS):
+        yield rows
+        let_go(distribution)
+
+
+def _write_blocks(open_writer: Callable[..., Any], path: Path, tables: Iterator[pa.Table]) -> None:
+    """Write tables of the same columns one after the other; what is written is never whole in memory."""
+    first = next(tables)
+    with open_writer(for_arrow(path), first.schema) as writer:
+        writer.write_table(first)
+        for table in tables:
+            writer.write_table(table)
 
 
 def has_class_columns(graph: Graph) -> bool:
@@ -82,32 +104,26 @@ def has_class_columns(graph: Graph) -> bool:
     return graph.num_classes <= _MOST_CLASS_COLUMNS
 
 
-def _predictions(distribution: Distribution, graph: Graph, split: Split) -> pa.Table:
-    given, answers = split.train, distribution.argmax(axis=1)
-    answers[given] = graph.labels[given]
-    origin = np.full(graph.num_nodes, "predicted", dtype=object)
-    origin[given] = "given"
-    nodes = np.arange(graph.num_nodes) if graph.node_names is None else graph.node_names
+def _predictions(
+    distribution: Distribution, graph: Graph, split: Split, uses: NDArray[np.int8], rows: slice
+) -> pa.Table:
+    """The table of some nodes, given their distribution (n, C) and what every node of the graph is used for."""
+    own, answers = uses[rows], distribution.argmax(axis=1)
+    given = own == USES.index("train")
+    answers[given] = graph.labels[rows][given]
+    nodes = np.arange(rows.start, rows.stop) if graph.node_names is None else graph.node_names[rows]
     columns = {
         "id": pa.array(nodes.astype(object) if nodes.dtype.kind == "U" else nodes),
         "label": pa.DictionaryArray.from_arrays(pa.array(answers), pa.array(graph.class_names)).cast(pa.string()),
-        "probability": pa.array(_rounded(distribution[np.arange(graph.num_nodes), answers])),
-        "origin": pa.array(origin),
+        "probability": pa.array(_rounded(distribution[np.arange(answers.size), answers])),
+        "origin": pa.array(np.where(given, "given", "predicted").astype(object)),
     }
     if split.validation.size or split.test.size:
-        columns["part"] = pa.array(_parts(graph.num_nodes, split))
+        columns["part"] = pa.array(np.array(USES, dtype=object)[own])
     if has_class_columns(graph):
         for label, name in enumerate(graph.class_names):
             columns[f"p({name})"] = pa.array(_rounded(distribution[:, label]))
     return pa.table(columns)
-
-
-def _parts(num_nodes: int, split: Split) -> NDArray[np.object_]:
-    """(N,) what every node is used for."""
-    part = np.full(num_nodes, "other", dtype=object)
-    for name in ("train", "validation", "test"):
-        part[getattr(split, name)] = name
-    return part
 
 
 def _rounded(values: Any) -> Any:

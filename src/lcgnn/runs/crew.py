@@ -32,6 +32,7 @@ from lcgnn.methods import Context, Fit, Method, entry
 from lcgnn.methods.base import Stage
 from lcgnn.methods.lc import TwoPhase
 from lcgnn.methods.placements import check_placement
+from lcgnn.runs.rank_rows import remove_rows, rows_of_all
 from lcgnn.runs.records import Communication, MessageCost
 from lcgnn.runs.run import Run
 from lcgnn.sources.parts.files import MANIFEST, Manifest, read_manifest, read_part
@@ -98,7 +99,8 @@ class Crew:
         self.world.broadcast(json.dumps(order).encode())
         nodes = self._shared_nodes(split.train), self._shared_nodes(split.validation)
         fit = self._own_fit(method, nodes, seed, str(order["fingerprint"]), context)
-        return dataclasses.replace(fit, stages=self._whole_stages(fit))
+        folder = context.checkpoint.path.parent if context.checkpoint else None
+        return dataclasses.replace(fit, stages=self._whole_stages(fit, folder))
 
     def fit_run(self, run: Run, context: Context) -> Fit:
         """The first rank's call: fit a run on all ranks."""
@@ -174,14 +176,23 @@ class Crew:
                 RankError("The ranks ended with different parameters, which should not be. Please report this.")
             )
 
-    def _whole_stages(self, fit: Fit) -> tuple[Stage, ...]:
-        """On the first rank the stages for all nodes, in their order in the graph; without any node elsewhere."""
-        order = torch.argsort(self.nodes)
-        stages = []
-        for stage in fit.stages:
-            rows = self.world.to_first(torch.from_numpy(stage.label_distribution).to(self.world.device))
-            stages.append(dataclasses.replace(stage, label_distribution=rows[order].cpu().numpy()))
-        return tuple(stages)
+    def _whole_stages(self, fit: Fit, folder: Path | None = None) -> tuple[Stage, ...]:
+        """On the first rank the stages for all nodes, in their order in the graph; without any node elsewhere.
+
+        Args:
+            fit: For this rank's nodes.
+            folder: Of the run, which the first rank knows.
+        """
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            remove_rows(folder)
+        nodes = self.nodes.cpu().numpy()
+        return tuple(
+            dataclasses.replace(
+                stage, label_distribution=rows_of_all(self.world, folder, stage.label_distribution, nodes)
+            )
+            for stage in fit.stages
+        )
 
 
 @contextmanager

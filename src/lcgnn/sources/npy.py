@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from lcgnn.errors import DataError
 from lcgnn.limits import check_memory
+from lcgnn.mapping import known_mapping
 
 _PLAIN = "biufUS"
 
@@ -49,7 +50,7 @@ def mapped_array(path: Path) -> NDArray[Any]:
     if not header.bytes:
         return np.empty(header.shape, dtype=header.dtype)
     order: Any = header.order
-    return np.memmap(path, header.dtype, "r", header.offset, header.shape, order)
+    return known_mapping(np.memmap(path, header.dtype, "r", header.offset, header.shape, order))
 
 
 def unpacked_array(content: bytes) -> NDArray[Any]:

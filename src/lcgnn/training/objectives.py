@@ -225,7 +225,7 @@ class LabelConsistencyObjective(LabelledObjective):
             return loss, gradient
         base_loss, base_gradient = CrossEntropy(self.graph, self.train).loss_and_gradient(logits)
         weight = self.cross_entropy_weight
-        return loss + weight * base_loss, gradient.add_(base_gradient, alpha=weight)
+        return loss + weight * base_loss, self.graph.added(gradient, base_gradient, weight)
 
     def _consistency(self, logits: Tensor) -> tuple[float, Tensor]:
         """The paper's loss and its gradient."""

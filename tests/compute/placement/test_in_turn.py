@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from lcgnn.compute.placement.in_turn import PartwiseTensors, disk_tensor
+from lcgnn.compute.placement.disk import disk_tensor
+from lcgnn.compute.placement.in_turn import PartwiseTensors
 from lcgnn.compute.placement.whole import GraphTensors
 from lcgnn.errors import ConfigError, DataError
 from lcgnn.graph import Graph

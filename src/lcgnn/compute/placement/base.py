@@ -159,6 +159,10 @@ class Placement(ABC):
         """(N, D) zeros where the rows live."""
         return torch.zeros(self.num_nodes, num_columns, device=self.device)
 
+    def added(self, rows: Tensor, others: Tensor, factor: float) -> Tensor:
+        """``rows``, to which others (N, D) times a factor were added where they live."""
+        return rows.add_(others, alpha=factor)
+
     def scores(self, log_likelihood: Tensor, correct: Tensor) -> tuple[float, int]:
         """Mean negative log-likelihood and number right over everybody's nodes, given (V,) of each here."""
         return (-log_likelihood).mean().item(), int(correct.sum())

@@ -11,11 +11,9 @@ part's border is decides about memory and speed alone, never about the result.
 
 from __future__ import annotations
 
-import os
 import shutil
-import tempfile
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -29,38 +27,21 @@ from torch import Tensor
 
 from lcgnn import consistency
 from lcgnn.compute.kernels.attention import Neighbourhood
-from lcgnn.compute.kernels.csr import product
+from lcgnn.compute.kernels.csr import csr_tensor, product
 from lcgnn.compute.kernels.dropout import Dropout
 from lcgnn.compute.placement.base import EdgeRows, Kind
+from lcgnn.compute.placement.disk import disk_tensor
+from lcgnn.compute.placement.rows import NormalizedRows
 from lcgnn.compute.placement.whole import GraphRows
-from lcgnn.compute.sparse import SparseMatrix, as_csr_tensor
+from lcgnn.compute.sparse import SparseMatrix
 from lcgnn.errors import ConfigError, DataError, OutputError
 from lcgnn.files import SPACE_HINT, temporary_folder
 from lcgnn.graph import Graph
+from lcgnn.mapping import blocks, let_go
 
 # Columns of the features that are propagated at a time, and rows of logits that are in memory at a time.
 _COLUMNS = 16
 _ROWS = 2**16
-
-
-def disk_tensor(num_rows: int, num_columns: int) -> Tensor:
-    """A float32 tensor of zeros in a file of its own, which is deleted when the tensor is."""
-    try:
-        handle, name = tempfile.mkstemp(prefix="lcgnn-")
-        try:
-            # Where a mapping meets a full disk there is no error, but a signal that ends the process.
-            if hasattr(os, "posix_fallocate"):
-                os.posix_fallocate(handle, 0, max(4 * num_rows * num_columns, 1))
-            flat = torch.from_file(name, shared=True, size=num_rows * num_columns, dtype=torch.float32)
-        finally:
-            os.close(handle)
-            Path(name).unlink()  # The mapping keeps the file until it goes itself.
-    except OSError as error:
-        needed = 4 * num_rows * num_columns / 1e9
-        raise OutputError(
-            f"{needed:,.1f} GB of temporary files cannot be made: {error.strerror}. {SPACE_HINT}"
-        ) from error
-    return flat.view(num_rows, num_columns)
 
 
 @dataclass(frozen=True)
@@ -70,11 +51,13 @@ class GraphPart:
     Args:
         first: The first node.
         last: The node after the last.
-        path: Where its rows of the normalised adjacency are.
+        num_nodes: Of the whole graph.
+        path: Where its rows of the normalised adjacency are, but for the names' endings.
     """
 
     first: int
     last: int
+    num_nodes: int
     path: Path
 
     @property
@@ -87,30 +70,33 @@ class GraphPart:
 
     def product(self, dense: Tensor) -> Tensor:
         """(n, D): the part's rows of the normalised adjacency times ``dense`` (N, D)."""
-        used, matrix = self._rows()
-        return product(matrix, dense[used])
+        return product(self._rows(), dense)
 
-    def product_by_columns(self, dense: Tensor) -> Tensor:
-        """The same for a wide ``dense``, of which never more than a few columns are in memory."""
-        used, matrix = self._rows()
-        parts = [product(matrix, dense[used, k : k + _COLUMNS]) for k in range(0, dense.shape[1], _COLUMNS)]
-        return torch.cat(parts, dim=1)
-
-    def save(self, rows: csr_array) -> None:
-        used, columns = np.unique(rows.indices, return_inverse=True)
+    def save(self, rows: Iterable[csr_array]) -> None:
+        """Write the rows, which come some at a time."""
+        degrees = []
         try:
-            with self.path.open("wb") as file:
-                for array in (used, rows.indptr, columns.astype(np.int32), rows.data):
-                    np.save(file, array)
+            with self._file("columns").open("wb") as columns, self._file("values").open("wb") as values:
+                for block in rows:
+                    degrees.append(np.diff(block.indptr))
+                    block.indices.astype(np.int32, copy=False).tofile(columns)
+                    block.data.tofile(values)
+            offsets = np.concatenate([[0], np.cumsum(np.concatenate(degrees), dtype=np.int64)])
+            if offsets[-1] > np.iinfo(np.int32).max:
+                raise DataError(f"A part with {offsets[-1]:,} entries is too large. Ask for more parts.")
+            offsets.astype(np.int32).tofile(self._file("offsets"))
         except OSError as error:
             raise OutputError(f"Cannot write {self.path}: {error.strerror or error}. {SPACE_HINT}") from error
 
-    def _rows(self) -> tuple[Tensor, Tensor]:
-        """The nodes that the rows have an entry for, and the rows as a matrix (n, used)."""
-        with self.path.open("rb") as file:
-            used, offsets, columns, values = (np.load(file) for _ in range(4))
-        matrix = csr_array((values, columns, offsets), shape=(self.last - self.first, used.size))
-        return torch.from_numpy(used).long(), as_csr_tensor(matrix, torch.device("cpu"))
+    def _rows(self) -> Tensor:
+        """The rows as a matrix (n, N)."""
+        offsets, columns = (np.fromfile(self._file(name), dtype=np.int32) for name in ("offsets", "columns"))
+        values = np.fromfile(self._file("values"), dtype=np.float32)
+        arrays = torch.from_numpy(offsets), torch.from_numpy(columns), torch.from_numpy(values)
+        return csr_tensor(*arrays, (self.last - self.first, self.num_nodes))
+
+    def _file(self, ending: str) -> Path:
+        return self.path.with_suffix(f".{ending}")
 
 
 class PartwiseTensors(GraphRows):
@@ -134,14 +120,11 @@ class PartwiseTensors(GraphRows):
     @cached_property
     def parts(self) -> tuple[GraphPart, ...]:
         """The parts, which have about the same number of edges."""
-        scale = np.concatenate([1 / np.sqrt(rows.sum(axis=1)) for _, rows in self._looped_rows()])
+        rows = NormalizedRows.of(self.graph.adjacency)
         parts = []
-        for (first, last), rows in self._looped_rows():
-            values = np.repeat(scale[first:last], np.diff(rows.indptr))
-            values *= rows.data
-            values *= scale[rows.indices]
-            parts.append(GraphPart(first, last, self._folder / str(first)))
-            parts[-1].save(csr_array((values.astype(np.float32), rows.indices, rows.indptr), shape=rows.shape))
+        for first, last in zip(self.bounds.tolist(), self.bounds[1:].tolist(), strict=False):
+            parts.append(GraphPart(first, last, self.num_nodes, self._folder / str(first)))
+            parts[-1].save(rows.blocks(np.arange(first, last)))
         return tuple(parts)
 
     @cached_property
@@ -167,40 +150,47 @@ class PartwiseTensors(GraphRows):
                 f"{self.graph.name} has sparse features, and parts need dense ones. Train it without parts."
             )
         result = disk_tensor(self.num_nodes, self.num_features)
-        for part in self.parts:
-            result[part.nodes] = part.product_by_columns(features)
+        for first in range(0, self.num_features, _COLUMNS):
+            columns = slice(first, first + _COLUMNS)
+            taken = self._columns(features, columns)
+            for part in self.parts:
+                result[part.nodes, columns] = part.product(taken)
+                let_go(result)
         return result
+
+    def _columns(self, features: Tensor, columns: slice) -> Tensor:
+        """Some columns of all features in memory, read some rows at a time."""
+        taken = torch.empty(self.num_nodes, features[:1, columns].shape[1])
+        for rows in blocks(self.num_nodes, _ROWS):
+            taken[rows] = features[rows, columns]
+            let_go(features)
+        return taken
 
     def edge_rows(self, nodes: Tensor) -> EdgeRows:  # noqa: ARG002
         raise self.refused("Aggregation over the edges")
 
     def agreement(self, logits: Tensor) -> Tensor:
         total = torch.zeros(logits.shape[1], logits.shape[1], dtype=torch.float64)
-        for rows in self._blocks():
+        for rows in self._blocks(logits):
             total += consistency.agreement(torch.softmax(logits[rows], dim=1))
         return total.to(logits.dtype)
 
     def by_rows(self, function: Callable[[Tensor], Tensor], rows: Tensor) -> Tensor:
         result = self.zeros(rows.shape[1])
-        for block in self._blocks():
+        for block in self._blocks(rows, result):
             result[block] = function(rows[block])
         return result
 
     def zeros(self, num_columns: int) -> Tensor:
         return disk_tensor(self.num_nodes, num_columns)
 
-    def _blocks(self) -> Iterator[slice]:
-        return (slice(first, first + _ROWS) for first in range(0, self.num_nodes, _ROWS))
+    def added(self, rows: Tensor, others: Tensor, factor: float) -> Tensor:
+        for block in self._blocks(rows, others):
+            rows[block].add_(others[block], alpha=factor)
+        return rows
 
-    def _looped_rows(self) -> Iterator[tuple[tuple[int, int], csr_array]]:
-        """Every part's rows of the adjacency, in double precision, with self-loops where there are none."""
-        adjacency = self.graph.adjacency
-        for first, last in zip(self.bounds.tolist(), self.bounds[1:].tolist(), strict=False):
-            rows = adjacency[first:last].astype(np.float64)
-            own = np.arange(last - first)
-            missing = (rows.diagonal(first) == 0).astype(np.float64)
-            loops = csr_array((missing, (own, own + first)), shape=rows.shape)
-            looped = csr_array(rows + loops)
-            looped.eliminate_zeros()
-            looped.sort_indices()
-            yield (first, last), looped
+    def _blocks(self, *tensors: Tensor) -> Iterator[slice]:
+        """Some rows at a time; of the tensors, no others are in memory."""
+        for rows in blocks(self.num_nodes, _ROWS):
+            yield rows
+            let_go(*tensors)

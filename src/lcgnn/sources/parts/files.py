@@ -13,15 +13,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import parquet
 from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file
 from scipy.sparse import csr_array
 
 from lcgnn.errors import DataError, OutputError
 from lcgnn.files import for_arrow, write_json, written_atomically
 from lcgnn.graph import Graph, Split
+from lcgnn.mapping import blocks
 from lcgnn.sources.described import COUNT, OBJECT, OBJECTS, TEXT, TEXTS, checked_fields, read_described
 from lcgnn.sources.parts.checks import AGAIN, checked_part
 from lcgnn.sources.parts.part import USES, Part, split_uses
+from lcgnn.sources.parts.tensors import write_arrays_in_pieces
 from lcgnn.sources.tables.parquet import read_parquet
 
 MANIFEST = "parts.json"
@@ -143,7 +145,10 @@ def write_parts(
     for number, part in enumerate(parts):
         file = _write_part(folder / f"part-{number}.safetensors", part)
         stored.append(StoredPart(file, part.num_nodes, part.num_boundary, int(part.adjacency.nnz)))
-        beyond += int((part.adjacency.indices >= part.num_nodes).sum())
+        beyond += sum(
+            int((part.adjacency.indices[entries] >= part.num_nodes).sum())
+            for entries in blocks(part.adjacency.nnz)
+        )
     manifest = Manifest(
         graph=dict(described),
         num_nodes=graph.num_nodes,
@@ -259,7 +264,7 @@ def _write_nodes(path: Path, graph: Graph, split: Split) -> StoredFile:
 
 
 def _write_part(path: Path, part: Part) -> StoredFile:
-    arrays = {
+    arrays: dict[str, NDArray[Any]] = {
         "nodes": part.nodes,
         "labels": part.labels,
         "uses": part.uses,
@@ -274,7 +279,7 @@ def _write_part(path: Path, part: Part) -> StoredFile:
     elif part.features is not None:
         arrays["features"] = part.features
     with written_atomically(path) as temporary:
-        save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, temporary)
+        write_arrays_in_pieces(temporary, arrays)
     return _stored(path)
 
 
