@@ -33,8 +33,8 @@ def partition(
         str,
         typer.Option(
             help="What finds out which nodes go together: 'metis', which takes some 320 bytes of memory an edge; "
-            "'stream', which goes through the edges again and again and holds a piece of them at a time; or 'auto', "
-            "'metis' where there is memory for it."
+            "'stream', which goes through the edges again and again and holds a piece of them at a time; or "
+            "'auto', 'metis' where there is memory for it."
         ),
     ] = "auto",
     as_json: options.AsJson = False,
