@@ -28,7 +28,9 @@ def test_an_array_that_is_in_no_file_stays_as_it_is():
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell what is mapped")
-@pytest.mark.parametrize("view", [lambda array: array, lambda array: array[5:, 3], torch.from_numpy], ids=str)
+@pytest.mark.parametrize(
+    "view", [lambda array: array, lambda array: array[5:, 3], torch.from_numpy], ids=["all", "part", "tensor"]
+)
 def test_memory_is_given_back_whichever_part_of_a_file_is_named(view):
     array = disk_array((2**14, 2**10), np.float32)
     array[:] = 1
