@@ -5,7 +5,9 @@ Nothing here waits for torch, so that a command can start them before it imports
 
 from __future__ import annotations
 
+import logging
 import signal
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +36,8 @@ def executor(count: int) -> Any:
 def end_started() -> None:
     """End the processes of ``executor``, if there are any."""
     for beside in _started:
-        beside.shutdown(wait=False, kill_workers=True)
+        with suppress(OSError, RuntimeError):
+            beside.shutdown(wait=False, kill_workers=True)
     _started.clear()
 
 
@@ -58,9 +61,13 @@ def start_ahead(graph: str, workers: int | None, *, seeds: int = 1, folds: bool 
     count = min(available_cores() if workers is None else workers, jobs) - 1
     if count < 1 or is_launched():
         return
-    beside = executor(count)
-    for _ in range(count):
-        beside.submit(_get_ready)
+    try:
+        beside = executor(count)
+        for _ in range(count):
+            beside.submit(_get_ready)
+    except (OSError, RuntimeError):
+        # Whether they can be started at all is for those to tell who need them.
+        end_started()
 
 
 def settle_in() -> None:
@@ -71,6 +78,8 @@ def settle_in() -> None:
 
 def _get_ready() -> None:
     settle_in()
+    # Whether the kernels work is found out, and told, by the process that started this one as well.
+    logging.getLogger("lcgnn.compute.kernels").setLevel(logging.ERROR)
     from lcgnn.compute import kernels
     from lcgnn.runs import cross_validation  # noqa: F401
 
