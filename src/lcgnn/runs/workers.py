@@ -21,7 +21,6 @@ _LARGE = 2**25
 # Folds of a small graph.
 _FOLDS = 10
 
-
 _started: list[Any] = []
 
 
