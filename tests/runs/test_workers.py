@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -89,3 +91,24 @@ def test_a_program_that_calls_a_command_decides_for_itself(
 def test_starting_processes_does_not_wait_for_torch() -> None:
     program = "import sys, lcgnn.runs.workers, lcgnn.cli.ahead; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_processes_can_be_ended_while_a_job_is_on_its_way_to_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    deaths: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", deaths.append)
+    beside = workers.executor(1)
+    handed_out = threading.Event()
+
+    def hand_out(_: object) -> None:
+        """In the executor's own thread, which then does not get to send the job for a while."""
+        beside.submit(time.sleep, 60)
+        handed_out.set()
+        time.sleep(0.2)
+
+    beside.submit(int).add_done_callback(hand_out)
+    assert handed_out.wait(60)
+    thread = beside._executor_manager_thread
+    workers.end(beside)
+    thread.join(60)
+    assert not thread.is_alive()
+    assert deaths == []

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from pickle import PicklingError
+from threading import Lock
 from typing import Any, TypeVar
 
 import torch
@@ -18,7 +19,7 @@ from lcgnn.compute import kernels
 from lcgnn.compute.kernels import threads
 from lcgnn.errors import OutputError
 from lcgnn.runs.board import Board
-from lcgnn.runs.workers import end_all, executor, settle_in
+from lcgnn.runs.workers import end, end_all, executor, settle_in
 from lcgnn.training.loop import Progress
 
 Job = TypeVar("Job")
@@ -131,6 +132,8 @@ class _HandedOut:
         self.where = board.path, Path.cwd(), threads.number(count + 1)
         self.waiting = deque(jobs.items())
         self.processes = executor(count)
+        # Nothing is handed out while, or after, the processes are ended.
+        self.handing_out = Lock()
         self.futures: deque[Future[tuple[int, Any]]] = deque()
         for _ in range(count):
             self._hand_out()
@@ -155,21 +158,23 @@ class _HandedOut:
 
     def end(self) -> None:
         """End the processes, whatever they are at; none is given anything more."""
-        self.waiting.clear()
-        self.processes.shutdown(wait=False, kill_workers=True)
+        with self.handing_out:
+            self.waiting.clear()
+        end(self.processes)
 
     def _hand_out(self, _: object = None) -> None:
         """Called again by whatever finishes, from a thread of the executor."""
-        job = self.next()
-        if job is None:
-            return
-        try:
-            future = self.processes.submit(_carry_out_in_worker, self.carry_out, *job, *self.where)
-        except (TerminatedWorkerError, RuntimeError):
-            # Its processes are gone: what was handed out says so.
-            self.waiting.append(job)
-            return
-        self.futures.append(future)
+        with self.handing_out:
+            job = self.next()
+            if job is None:
+                return
+            try:
+                future = self.processes.submit(_carry_out_in_worker, self.carry_out, *job, *self.where)
+            except (TerminatedWorkerError, RuntimeError):
+                # Its processes are gone: what was handed out says so.
+                self.waiting.append(job)
+                return
+            self.futures.append(future)
         future.add_done_callback(self._hand_out)
 
 

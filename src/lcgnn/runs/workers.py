@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import signal
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ _IDLE = 300
 _LARGE = 2**25
 # Folds of a small graph.
 _FOLDS = 10
+# Within so many seconds a job is on its way to a process.
+_ON_ITS_WAY = 0.5
 
 _started: list[Any] = []
 
@@ -36,15 +39,25 @@ def end_started() -> None:
     """End the processes of ``executor``, if there are any."""
     for beside in _started:
         with suppress(OSError, RuntimeError):
-            beside.shutdown(wait=False, kill_workers=True)
+            end(beside)
     _started.clear()
 
 
 def end_all() -> None:
-    """End the processes, whatever they are at."""
+    """End the processes of joblib's own, whatever they are at."""
     from joblib.externals.loky import get_reusable_executor
 
-    get_reusable_executor().shutdown(wait=False, kill_workers=True)
+    end(get_reusable_executor(reuse=True))
+
+
+def end(beside: Any) -> None:
+    """End the processes of an executor, whatever they are at; nobody may give it a job any more."""
+    # An executor that is ended while a job is not yet on its way to a process forgets the job, then looks for it,
+    # and its thread dies of that with a traceback (loky 3.6).
+    until = time.monotonic() + _ON_ITS_WAY
+    while not beside._work_ids.empty() and time.monotonic() < until:
+        time.sleep(0.001)
+    beside.shutdown(wait=False, kill_workers=True)
 
 
 def start_ahead(graph: str, workers: int | None, *, seeds: int = 1, folds: bool = True) -> None:
