@@ -46,9 +46,10 @@ class Neighbourhood:
     """The pairs of a graph, for any number of heads.
 
     Args:
-        pattern: (N, N) symmetric, with self-loops; its values do not matter.
+        pattern: (A, N) a row for every node that attends, which are the first of the nodes, itself among its
+            neighbours; the values do not matter.
         device: Where the pairs live.
-        shifts: (N,) how far a row of the pattern begins later in the whole graph's pattern, for a part of a graph.
+        shifts: (A,) how far a row of the pattern begins later in the whole graph's pattern, for a part of a graph.
     """
 
     pattern: csr_array
@@ -56,7 +57,7 @@ class Neighbourhood:
     shifts: NDArray[np.int64] | None = None
 
     def extended(self, rows: Tensor) -> Tensor:
-        """(N, D) the rows of all nodes of the pattern, given those of the nodes that attend."""
+        """(N, D) the rows of all nodes that are attended to, given those (A, D) of the nodes that attend."""
         return rows
 
     def edges(self) -> tuple[Tensor, Tensor]:
@@ -96,24 +97,22 @@ def attend(
     """Attention over every node's neighbours.
 
     Args:
-        projected: (N, H * D) projected features.
+        projected: (A, H * D) projected features of the nodes that attend.
         source_weight: (H, D) scores a node that is attended to.
         target_weight: (H, D) scores the node that attends.
         neighbourhood: Whom each node attends to.
         dropout: Applied to the attention coefficients.
 
     Returns:
-        (N, H * D) the heads side by side.
+        (A, H * D) the heads side by side.
     """
     extended = neighbourhood.extended(projected)
-    attended: Tensor
     if fused(projected, source_weight, target_weight):
         from lcgnn.compute.kernels.compiled.attention_rows import AttendRows
 
-        attended = AttendRows.apply(extended, source_weight, target_weight, neighbourhood, dropout)  # type: ignore[no-untyped-call]
-    else:
-        attended = _attend_plain(extended, source_weight, target_weight, neighbourhood, dropout)
-    return attended if attended.shape == projected.shape else attended[: projected.shape[0]]
+        attended: Tensor = AttendRows.apply(extended, source_weight, target_weight, neighbourhood, dropout)  # type: ignore[no-untyped-call]
+        return attended
+    return _attend_plain(extended, source_weight, target_weight, neighbourhood, dropout)
 
 
 def _attend_plain(
@@ -126,7 +125,7 @@ def _attend_plain(
     heads, width = source_weight.shape
     hidden = projected.view(-1, heads, width)
     source_score = (hidden * source_weight).sum(-1)  # (N, H)
-    target_score = (hidden * target_weight).sum(-1)  # (N, H)
+    target_score = (hidden[: neighbourhood.pattern.shape[0]] * target_weight).sum(-1)  # (A, H)
     sources, targets = neighbourhood.edges()
     score = torch.nn.functional.leaky_relu(source_score[sources] + target_score[targets], NEGATIVE_SLOPE)
     ends = targets[:, None].expand_as(score)
@@ -136,4 +135,5 @@ def _attend_plain(
     attention = weight / total[targets]  # (E, H)
     if dropout.rate:
         attention = attention * dropout.mask(neighbourhood.pair_numbers(heads)).to(attention.dtype)
-    return torch.zeros_like(hidden).index_add(0, targets, attention[:, :, None] * hidden[sources]).flatten(1)
+    attended = hidden.new_zeros(*target_score.shape, width)
+    return attended.index_add(0, targets, attention[:, :, None] * hidden[sources]).flatten(1)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-import numpy as np
 import torch
 from scipy.sparse import csr_array
 from torch import Tensor
@@ -80,8 +79,6 @@ class _Extended(torch.autograd.Function):
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PartNeighbourhood(Neighbourhood):
     """The own nodes' neighbours, boundary nodes after own ones.
-
-    The boundary nodes attend to own nodes as well, so that the pattern is symmetric; nobody looks at the result.
 
     Args:
         boundary: Fetches the boundary nodes' rows.
@@ -208,19 +205,10 @@ class PartTensors(Placement):
 
     @cached_property
     def neighbourhood(self) -> PartNeighbourhood:
-        rows, num_boundary = self.part.adjacency, self.part.num_boundary
-        beyond = csr_array(rows[:, self.num_nodes :].T)
-        # Stacked by hand: scipy would sort every row's entries, whose order tells their numbers in the graph.
-        pattern = csr_array(
-            (
-                np.ones(rows.nnz + beyond.nnz, dtype=np.float32),
-                np.concatenate([rows.indices, beyond.indices]),
-                np.concatenate([rows.indptr, rows.nnz + beyond.indptr[1:]]),
-            ),
-            shape=(rows.shape[1], rows.shape[1]),
-        )
-        shifts = np.concatenate([self.part.row_starts - rows.indptr[:-1], np.zeros(num_boundary, dtype=np.int64)])
-        return PartNeighbourhood(pattern=pattern, device=self.device, shifts=shifts, boundary=self._boundary)
+        # The order of a row's entries tells their numbers in the graph.
+        rows = self.part.adjacency
+        shifts = self.part.row_starts - rows.indptr[:-1]
+        return PartNeighbourhood(pattern=rows, device=self.device, shifts=shifts, boundary=self._boundary)
 
     @cached_property
     def labels(self) -> Tensor:

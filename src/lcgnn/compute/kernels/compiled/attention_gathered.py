@@ -51,20 +51,22 @@ def gathered(
     """The gradients (N, H D) by the rows, through the weighted sums, and (2, N, H) by the scores.
 
     Args:
-        given: The rows (N, H D), their scores (2, N, H), of every row the largest score and the inverse of the sum
-            of exponentials (N, H), and the gradient of the output (N, H D).
-        of_forward: The output (N, H D), and what pairs with a positive score have of it and of the coefficients.
+        given: The rows (N, H D), their scores (2, N, H), of every node that attends the largest score and the
+            inverse of the sum of exponentials (A, H), and the gradient of the output (A, H D).
+        of_forward: The output (A, H D), and what pairs with a positive score have of it and of the coefficients.
         neighbourhood: Who attends to whom.
         dropout: Of the coefficients.
     """
     projected, scores, largest, inverse, gradient = given
-    num_nodes, heads = largest.shape
+    num_attending, heads = largest.shape
+    num_nodes = projected.shape[0]
     prepare, gather = _kernels(heads, projected.shape[1] // heads)
     offsets, attending = neighbourhood.pattern.indptr, neighbourhood.attending
-    shifts = np.zeros(num_nodes, dtype=np.int64) if neighbourhood.shifts is None else neighbourhood.shifts
+    shifts = np.zeros(num_attending, dtype=np.int64) if neighbourhood.shifts is None else neighbourhood.shifts
     begins = offsets[:-1] + shifts
-    of_nodes = np.empty((num_nodes, 4, heads), dtype=np.float32)
+    of_nodes = np.empty((num_attending, 4, heads), dtype=np.float32)
     grad_projected, grad_scores = np.empty_like(projected), np.empty_like(scores)
+    grad_scores[1][num_attending:] = 0
 
     def prepare_rows(rows: slice) -> None:
         known = scores[1][rows], largest[rows], inverse[rows], gradient[rows]
@@ -75,7 +77,7 @@ def gathered(
         known = projected[rows], scores[0][rows], of_nodes, gradient, *pairs, offsets, begins
         gather(*known, *dropout.arguments(), grad_projected[rows], grad_scores[0][rows])
 
-    threads.for_rows(prepare_rows, num_nodes)
+    threads.for_rows(prepare_rows, num_attending)
     threads.for_rows(gather_rows, num_nodes, attending.offsets)
     return grad_projected, grad_scores
 
@@ -100,7 +102,7 @@ def _kernels(heads: int, width: int) -> tuple[Callable[..., None], Callable[...,
         of_nodes: Floats,
         grad_targets: Floats,
     ) -> None:
-        """Fill ``of_nodes`` (N, 4, H), side by side what a pair reads of the node that attends."""
+        """Fill ``of_nodes`` (A, 4, H), side by side what a pair reads of the node that attends."""
         for i in range(of_targets.shape[0]):
             for g in range(0, heads, group):
                 place, here = i * row + g * width, i * heads + g

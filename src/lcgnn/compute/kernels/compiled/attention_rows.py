@@ -45,7 +45,7 @@ Floats = NDArray[np.float32]
 
 
 class AttendRows(torch.autograd.Function):
-    """Attention of N nodes with rows (N, H D) over the (N, N) pattern of a neighbourhood."""
+    """Attention over N nodes with rows (N, H D) by the (A, N) pattern of a neighbourhood."""
 
     @staticmethod
     def forward(
@@ -58,13 +58,14 @@ class AttendRows(torch.autograd.Function):
     ) -> Tensor:
         projected = projected.contiguous()
         heads, width = source_weight.shape
-        num_nodes, pattern = projected.shape[0], neighbourhood.pattern
+        pattern = neighbourhood.pattern
+        num_attending, num_nodes = pattern.shape
         gathers = not threads.is_one_block(num_nodes)
         keeps = gathers and ctx.needs_input_grad[0]
         scores = projected.new_empty(2, num_nodes, heads)
-        largest, inverse = torch.empty_like(scores).unbind()
-        attended = torch.empty_like(projected)
-        positive = torch.empty_like(projected) if keeps else _NOTHING
+        largest, inverse = projected.new_empty(2, num_attending, heads).unbind()
+        attended = projected.new_empty(num_attending, heads * width)
+        positive = torch.empty_like(attended) if keeps else _NOTHING
         share = torch.empty_like(largest) if keeps else _NOTHING
         kernels = _kernels(heads, width, keeps)
         values, (of_sources, of_targets) = projected.numpy(), scores.numpy()
@@ -81,7 +82,7 @@ class AttendRows(torch.autograd.Function):
             kernels.attend(*given, *dropout.arguments(), *(array[rows] for array in filled))
 
         threads.for_rows(score, num_nodes)
-        threads.for_rows(attend, num_nodes, pattern.indptr)
+        threads.for_rows(attend, num_attending, pattern.indptr)
         ctx.save_for_backward(projected, source_weight, target_weight, scores, largest, inverse)
         ctx.neighbourhood, ctx.dropout = neighbourhood, dropout
         ctx.kept = (attended.numpy(), positive.numpy(), share.numpy()) if keeps else None
@@ -172,11 +173,11 @@ def _kernels(heads: int, width: int, keeps: bool = False) -> _Kernels:
         positive: Floats,
         share: Floats,
     ) -> None:
-        num_nodes, last = offsets.size - 1, sources.size - 1
+        num_attending, last = offsets.size - 1, sources.size - 1
         key_bits, threshold = key[0], key[1]
         leak = spread(slope, group)
         weights = np.empty(np.diff(offsets).max() * group, dtype=np.float32)
-        for i in range(num_nodes):
+        for i in range(num_attending):
             first, degree = np.int64(offsets[i]), np.int64(offsets[i + 1] - offsets[i])
             begin = (first + (shifts[i] if shifts.size else 0)) * heads
             for e in range(first, first + degree):
@@ -230,12 +231,12 @@ def _kernels(heads: int, width: int, keeps: bool = False) -> _Kernels:
         grad_scores: Floats,
     ) -> None:
         """Add to ``grad_projected`` what comes through the sums, fill ``grad_scores`` with what the scores get."""
-        num_nodes, last = offsets.size - 1, sources.size - 1
+        num_nodes, num_attending, last = projected.shape[0], offsets.size - 1, sources.size - 1
         key_bits, threshold = key[0], key[1]
         leak, whole = spread(slope, group), spread(one, group)
         coefficients = np.empty(np.diff(offsets).max() * group, dtype=np.float32)
         products = np.empty_like(coefficients)
-        for i in range(num_nodes):
+        for i in range(num_attending):
             first, degree = np.int64(offsets[i]), np.int64(offsets[i + 1] - offsets[i])
             begin = (first + (shifts[i] if shifts.size else 0)) * heads
             for e in range(first, first + degree):

@@ -10,7 +10,7 @@ from numba.core import types
 from lcgnn.compute.kernels.compiled.lanes import operation
 
 # Entries to look ahead: far enough to hide the memory's latency, near enough to be in the cache still.
-AHEAD = 16
+AHEAD = 32
 # Floats in a cache line.
 LINE = 16
 
