@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 # Nodes from which on it pays.
-PAYS_FROM = 2**19
+PAYS_FROM = 2**18
 
 # Of glibc's mallopt.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _MMAP_MAX = -1, -3, -4
