@@ -15,9 +15,6 @@ from typing import Any
 
 Step = Callable[[], object]
 
-# As the command line has it, for all contenders: torch may ask for large memory pages.
-os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
-
 
 def interleaved(
     contenders: Mapping[str, Step], *, repeats: int, seconds: float = 0.4, most: int = 200

@@ -184,12 +184,12 @@ def _child(name: str, model: str, folder: Path) -> None:
     import torch_geometric  # noqa: F401
 
     import lcgnn.methods  # noqa: F401
-    from lcgnn.compute.kept_memory import PAYS_FROM, kept_memory
+    from lcgnn.compute.kept_memory import kept_memory
     from lcgnn.compute.kernels import threads
 
     torch.set_num_threads(1)
     # As in the training loop; PyTorch Geometric has none.
-    with threads.using(1), kept_memory((name, model) == ("lcgnn", "gcn") and int(folder.name) >= PAYS_FROM):
+    with threads.using(1), kept_memory(int(folder.name) if name == "lcgnn" else 0):
         _measure_in_child(name, model, folder)
 
 

@@ -33,8 +33,6 @@ def main() -> None:
     if is_of_torchrun():
         end_with_parent()
     this_is_the_program()
-    # torch asks for large memory pages only where this is set; it looks when it first allocates something large.
-    os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
     if is_launched():
         silence_torch()
     try:

@@ -35,7 +35,6 @@ class GCN(Network):
     """
 
     runs_on: ClassVar[frozenset[Kind]] = EVERYWHERE
-    few_arrays: ClassVar[bool] = True
 
     bias_0: Tensor
     bias_1: Tensor

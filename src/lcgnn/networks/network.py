@@ -52,10 +52,6 @@ class Network(nn.Module, ABC):
     logits depend on nodes at most two edges away, and that the last of two layers goes by the graph's
     ``output_adjacency`` or ``output_neighbourhood``: then a phase may compute only what it reads."""
 
-    few_arrays: ClassVar[bool] = False
-    """Whether the epochs ask for the same few large arrays, so that keeping freed memory (``kept_memory``) costs a
-    tenth more of it; where there are many of different sizes it is nearly half."""
-
     @property
     def placements(self) -> frozenset[Kind]:
         """The same with the network's settings taken into account."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lcgnn.compute.kept_memory import PAYS_FROM, kept_memory
+from lcgnn.compute.kept_memory import kept_memory
 from lcgnn.compute.kernels.adam import Adam
 from lcgnn.compute.kernels.dropout import derive_key
 from lcgnn.compute.placement.base import Placement
@@ -122,11 +121,6 @@ class Trainer:
         saved = file.load() if file else None
         return saved if saved and self.network.fits(saved.parameters) else None
 
-    def _kept_memory(self) -> AbstractContextManager[None]:
-        # Parts are in memory in turn so that there is little of it.
-        many = self.graph.num_nodes >= PAYS_FROM and self.graph.kind != "in turn"
-        return kept_memory(many and self.network.few_arrays)
-
     def run(self, phase: Phase, objective: Objective) -> Outcome:
         """Train until the phase ends; the network is left with the last epoch's parameters."""
         started = time.perf_counter() - self.seconds
@@ -139,7 +133,8 @@ class Trainer:
             self._resumed = None
         elif self._first_phase and len(self._finished) == 1:
             self._first_phase.save(loop.checkpoint())
-        with self._kept_memory():
+        # Parts are in memory in turn where there is little of it.
+        with kept_memory(0 if self.graph.kind == "in turn" else self.graph.num_nodes):
             while loop.step():
                 if self._checkpoint and self._checkpoint.due():
                     self.seconds = time.perf_counter() - started
