@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import statistics
@@ -10,12 +11,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from benchmarks.measure import in_words, machine, peak_mebibytes, write
+
+if TYPE_CHECKING:
+    from lcgnn.training.loop import Loop
 
 SIZES = (10_000, 100_000, 500_000, 1_000_000, 2_000_000, 4_000_000)
 EDGES_A_NODE = 10
@@ -38,8 +43,8 @@ def graph_folder(num_nodes: int) -> Path:
     return folder
 
 
-def ours(model: str, folder: Path) -> Callable[[], object]:
-    """One epoch of label consistency with lcgnn per call."""
+def training_loop(model: str, folder: Path) -> Loop:
+    """Of label consistency with lcgnn; a step is an epoch."""
     import torch
 
     from lcgnn.compute.placement.whole import GraphTensors
@@ -55,7 +60,16 @@ def ours(model: str, folder: Path) -> Callable[[], object]:
     network = method.network(graph.num_features, graph.num_classes, torch.Generator().manual_seed(0))
     trainer = Trainer(network, tensors, torch.tensor(split.validation), seed=0)
     phase, objective = method.phases(tensors, torch.tensor(split.train))[-1]
-    return Loop(trainer, phase, objective).step
+    return Loop(trainer, phase, objective)
+
+
+def ours(model: str, folder: Path) -> Callable[[], object]:
+    """One epoch of label consistency with lcgnn per call, with memory as in a whole training."""
+    loop = training_loop(model, folder)
+    memory = ExitStack()
+    memory.enter_context(loop.trainer.kept_memory())
+    atexit.register(memory.close)
+    return loop.step
 
 
 def peer(model: str, folder: Path) -> Callable[[], object]:
@@ -184,12 +198,10 @@ def _child(name: str, model: str, folder: Path) -> None:
     import torch_geometric  # noqa: F401
 
     import lcgnn.methods  # noqa: F401
-    from lcgnn.compute.kept_memory import kept_memory
     from lcgnn.compute.kernels import threads
 
     torch.set_num_threads(1)
-    # As in the training loop; PyTorch Geometric has none.
-    with threads.using(1), kept_memory(int(folder.name) if name == "lcgnn" else 0):
+    with threads.using(1):
         _measure_in_child(name, model, folder)
 
 

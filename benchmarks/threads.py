@@ -14,7 +14,6 @@ import torch
 from benchmarks.measure import in_words, interleaved, machine, ratio, write
 from benchmarks.peers import PyGTraining
 from benchmarks.scale import EDGES_A_NODE, LARGEST_OF_PYG, graph_folder, ours
-from lcgnn.compute.kept_memory import kept_memory
 from lcgnn.compute.kernels import threads
 from lcgnn.sources.arrays import load_arrays
 
@@ -57,8 +56,7 @@ def contenders(network: str, num_nodes: int, count: int) -> dict[str, Step]:
 
 def measure_one(network: str, num_nodes: int, count: int, repeats: int) -> dict[str, Any]:
     """The medians of a network at a size, and the ratios of the repeats."""
-    with kept_memory(num_nodes):
-        times = interleaved(contenders(network, num_nodes, count), repeats=repeats, seconds=0.3)
+    times = interleaved(contenders(network, num_nodes, count), repeats=repeats, seconds=0.3)
     ratios = {"speed-up": ratio(times["one thread"], times["several"])}
     if "PyG" in times:
         ratios["PyG / lcgnn"] = ratio(times["PyG"], times["several"])

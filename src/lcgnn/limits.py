@@ -56,14 +56,6 @@ def available() -> int:
     return int(bound)
 
 
-def resident() -> int:
-    """Bytes that this process has in memory; 0 where the system does not say."""
-    try:
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, IndexError, OSError, ValueError):
-        return 0
-
-
 def _free() -> int:
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()

@@ -25,7 +25,7 @@ def epochs(count):
         torch.zeros(2**24)
     return faults() - before
 
-with kept_memory(PAYS_FROM if sys.argv[1] == "kept" else PAYS_FROM - 1):
+with kept_memory(PAYS_FROM if sys.argv[1] == "kept" else PAYS_FROM - 1, 8):
     epochs(20)
     print(epochs(5))
 print(epochs(5))
@@ -48,8 +48,8 @@ def test_freed_arrays_are_used_again_and_only_inside() -> None:
 
 
 def test_blocks_inside_blocks_and_elsewhere_do_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
-    with kept_memory(PAYS_FROM), kept_memory(0), kept_memory(PAYS_FROM):
+    with kept_memory(PAYS_FROM, 8), kept_memory(0, 8), kept_memory(PAYS_FROM, 8):
         pass
     monkeypatch.setattr("lcgnn.compute.kept_memory._glibc", lambda: None)
-    with kept_memory(PAYS_FROM):
+    with kept_memory(PAYS_FROM, 8):
         pass

@@ -2,8 +2,7 @@
 
 glibc gives every array of more than 32 MB back to the system as soon as it is freed, and the system clears each
 page when it hands it out again: with millions of nodes a fifth to a third of an epoch. Kept memory is in pieces,
-not all of which fit what is asked for next: it takes some epochs until nothing new is needed, and a tenth to a
-quarter more memory.
+not all of which fit what is asked for next: it takes some epochs until nothing new is needed, and more memory.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from lcgnn.limits import available, resident
+from lcgnn.limits import available
 
 # Nodes from which on it pays.
 PAYS_FROM = 2**18
-# An epoch that keeps its memory takes up to so many times what the graph takes by itself (attention does).
-_TIMES = 4
+# An epoch that keeps its memory comes to so many arrays as wide as the widest layer (attention does).
+_ARRAYS = 20
 
 # Of glibc's mallopt.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _MMAP_MAX = -1, -3, -4
@@ -33,9 +32,15 @@ _depth = 0
 
 
 @contextmanager
-def kept_memory(num_nodes: int) -> Iterator[None]:
-    """Keep what is freed inside a ``with`` block, where so many nodes make that pay and there is memory enough."""
-    library = _glibc() if num_nodes >= PAYS_FROM and _TIMES * resident() < available() else None
+def kept_memory(num_nodes: int, columns: int) -> Iterator[None]:
+    """Keep what is freed inside a ``with`` block, where that pays and takes at most half of the memory there is.
+
+    Args:
+        num_nodes: Rows of what an epoch computes.
+        columns: Of the widest layer.
+    """
+    fits = _ARRAYS * 4 * num_nodes * columns < available() / 2
+    library = _glibc() if num_nodes >= PAYS_FROM and fits else None
     if library is None:
         yield
         return

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Literal
 
@@ -121,6 +122,12 @@ class Trainer:
         saved = file.load() if file else None
         return saved if saved and self.network.fits(saved.parameters) else None
 
+    def kept_memory(self) -> AbstractContextManager[None]:
+        """Inside it an epoch has the memory of the one before, where that pays."""
+        # Parts are in memory in turn where there is little of it.
+        rows = 0 if self.graph.kind == "in turn" else self.graph.num_nodes
+        return kept_memory(rows, max((weight.shape[-1] for weight in self.network.parameters()), default=0))
+
     def run(self, phase: Phase, objective: Objective) -> Outcome:
         """Train until the phase ends; the network is left with the last epoch's parameters."""
         started = time.perf_counter() - self.seconds
@@ -133,8 +140,7 @@ class Trainer:
             self._resumed = None
         elif self._first_phase and len(self._finished) == 1:
             self._first_phase.save(loop.checkpoint())
-        # Parts are in memory in turn where there is little of it.
-        with kept_memory(0 if self.graph.kind == "in turn" else self.graph.num_nodes):
+        with self.kept_memory():
             while loop.step():
                 if self._checkpoint and self._checkpoint.due():
                     self.seconds = time.perf_counter() - started
