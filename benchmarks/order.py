@@ -19,8 +19,15 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from benchmarks.measure import in_words, interleaved, machine, ratio, write
 from benchmarks.scale import EDGES_A_NODE, graph_folder
 from lcgnn.compute.kernels import threads
+from lcgnn.compute.placement.cutting import assign
+from lcgnn.compute.placement.ordered import PIECES
+from lcgnn.compute.placement.whole import LARGE, GraphTensors
 from lcgnn.compute.sparse import SparseMatrix, normalized_adjacency
+from lcgnn.graph import Graph
+from lcgnn.methods import create
+from lcgnn.methods.lc import TwoPhase
 from lcgnn.sources.arrays import load_arrays
+from lcgnn.training.loop import Loop, Trainer
 
 SIZES = (100_000, 1_000_000, 4_000_000)
 COLUMNS = 20
@@ -38,7 +45,20 @@ def by_cuthill_mckee(adjacency: csr_array) -> Numbers:
     return np.asarray(reverse_cuthill_mckee(adjacency, symmetric_mode=True), dtype=np.int64)
 
 
-ORDERS: dict[str, Callable[[csr_array], Numbers]] = {"by degree": by_degree, "Cuthill-McKee": by_cuthill_mckee}
+def by_metis(adjacency: csr_array) -> Numbers:
+    """The nodes in METIS's parts, as training takes them."""
+    size = adjacency.shape[0]
+    graph = Graph("shuffled", adjacency, np.zeros(size, dtype=np.int64), ("a",))
+    return np.argsort(assign(graph, PIECES, "metis"), kind="stable")
+
+
+ORDERS: dict[str, Callable[[csr_array], Numbers]] = {
+    "by degree": by_degree,
+    "Cuthill-McKee": by_cuthill_mckee,
+    "METIS": by_metis,
+}
+# METIS takes three gigabytes a million nodes.
+LARGEST_OF_METIS = 1_000_000
 
 
 def renumbered(adjacency: csr_array, order: Numbers) -> csr_array:
@@ -66,6 +86,8 @@ def measure_one(num_nodes: int, repeats: int) -> dict[str, Any]:
     shuffled = renumbered(given, np.random.default_rng(0).permutation(num_nodes))
     matrices, finding = {"near": near(given), "as generated": given, "shuffled": shuffled}, {}
     for name, find in ORDERS.items():
+        if name == "METIS" and num_nodes > LARGEST_OF_METIS:
+            continue
         started = time.perf_counter()
         matrices[name] = renumbered(shuffled, find(shuffled))
         finding[name] = time.perf_counter() - started
@@ -95,18 +117,65 @@ def table(content: dict[str, Any]) -> str:
         f"{in_words(content['machine'])}.",
         f"`{content['command']}`",
         "",
-        "| nodes | near | as generated | shuffled | by degree | Cuthill-McKee | s by degree | s Cuthill-McKee |",
-        "|---:|---:|---:|---:|---:|---:|---:|---:|",
+        f"| nodes | near | as generated | shuffled | {' | '.join(ORDERS)} | s {' | s '.join(ORDERS)} |",
+        f"|{(4 + 2 * len(ORDERS)) * '---:|'}",
     ]
     for row in content["rows"]:
         cells = [
-            f"{1e6 * row['milliseconds'][name] / row['entries']:.2f} ({value['median']:.2f}; "
-            f"{value['least']:.2f} to {value['greatest']:.2f})"
-            for name, value in row["ratios"].items()
+            f"{1e6 * row['milliseconds'][name] / row['entries']:.2f} ({_spread(row['ratios'][name])})"
+            if name in row["ratios"]
+            else "-"
+            for name in ("near", "as generated", "shuffled", *ORDERS)
         ]
-        seconds = [f"{row['finding'][name]:.1f}" for name in ORDERS]
+        seconds = [f"{row['finding'][name]:.1f}" if name in row["finding"] else "-" for name in ORDERS]
         lines.append(f"| {row['nodes']:,} | {' | '.join([*cells, *seconds])} |")
+    for row in content["epochs"]:
+        lines += [
+            "",
+            f"An epoch of LC-GCN on {row['nodes']:,} shuffled nodes takes {row['as they are']:.0f} ms in that "
+            f"order and {row['in their own']:.0f} ms in the one that training finds for itself in "
+            f"{row['finding']:.1f} s (ratio {_spread(row['ratio'])}).",
+        ]
     return "\n".join(lines)
+
+
+def _spread(value: dict[str, float]) -> str:
+    return f"{value['median']:.2f}; {value['least']:.2f} to {value['greatest']:.2f}"
+
+
+def measure_epochs(num_nodes: int, repeats: int) -> dict[str, Any]:
+    """Milliseconds an epoch of LC-GCN on a shuffled graph, with the order that training finds and without."""
+    given, _ = load_arrays(graph_folder(num_nodes))
+    order = np.random.default_rng(0).permutation(num_nodes)
+    shuffled = Graph(
+        "shuffled",
+        renumbered(given.adjacency, order),
+        given.labels[order],
+        given.class_names,
+        np.asarray(given.features)[order],
+    )
+    nodes = torch.from_numpy(np.flatnonzero(shuffled.labels >= 0)[:400])
+    method = create("lc-gcn", epochs=10**9)
+    assert isinstance(method, TwoPhase)
+    loops = {}
+    started = time.perf_counter()
+    in_order = GraphTensors(shuffled)
+    assert in_order.ordered is not None
+    finding = time.perf_counter() - started
+    for name, tensors in {"in their own": in_order, "as they are": GraphTensors(shuffled)}.items():
+        if name == "as they are":
+            vars(tensors)["ordered"] = None
+        network = method.network(shuffled.num_features, shuffled.num_classes, torch.Generator().manual_seed(0))
+        phase, objective = method.phases(tensors, nodes)[-1]
+        loops[name] = Loop(Trainer(network, tensors, nodes, seed=0), phase, objective)
+    with threads.using(1), loops["as they are"].trainer.kept_memory():
+        times = interleaved({name: loop.step for name, loop in loops.items()}, repeats=repeats, seconds=1)
+    return {
+        "nodes": num_nodes,
+        "finding": finding,
+        **{name: statistics.median(values) for name, values in times.items()},
+        "ratio": ratio(times["as they are"], times["in their own"]),
+    }
 
 
 def main(folder: Path, repeats: int, sizes: tuple[int, ...] = SIZES) -> None:
@@ -115,6 +184,8 @@ def main(folder: Path, repeats: int, sizes: tuple[int, ...] = SIZES) -> None:
         rows.append(measure_one(size, repeats))
         print(rows[-1], file=sys.stderr)
         command = f"python -m benchmarks order --repeats {repeats} --sizes {' '.join(map(str, sizes))}"
-        content = {"machine": machine(), "command": command, "rows": rows}
+        content = {"machine": machine(), "command": command, "rows": rows, "epochs": []}
         write(folder, "order", content, table(content))
+    content["epochs"] = [measure_epochs(size, repeats) for size in sizes if LARGE <= size <= LARGEST_OF_METIS]
+    write(folder, "order", content, table(content))
     print(table(content))

@@ -9,29 +9,40 @@ from torch import Tensor
 
 from lcgnn.compute.placement.base import Placement
 from lcgnn.compute.placement.reach import ReachTensors
+from lcgnn.compute.placement.whole import GraphTensors
 from lcgnn.networks.network import Network, Passes, TrainingOutput
+from lcgnn.networks.ordered_passes import OrderedPasses
 
 # Where training reaches more of the nodes than this, it is worth more that it shares a part with validation on the
 # whole graph.
 _LARGEST_SHARE = 2 / 3
+# Finding a better order takes as long as some dozen epochs in it save.
+_MANY_EPOCHS = 100
 
 
 def narrowest_passes(
-    network: Network, graph: Placement, trained: Tensor | None, validated: Tensor | None
+    network: Network, graph: Placement, trained: Tensor | None, validated: Tensor | None, epochs: int
 ) -> Passes:
     """Passes over the whole graph, or over what reaches the nodes that are read, where that is less work.
+
+    Over the whole graph they go in an order of their own, where that pays over so many epochs.
 
     Args:
         network: The network.
         graph: What it runs on.
         trained: (T,) the nodes whose logits the loss reads; None for all.
         validated: (V,) the nodes whose logits validation reads, which may be none; None for all.
+        epochs: How often.
     """
     narrows = graph.holds_all and "reached" in network.placements
-    if not narrows or trained is None or validated is None:
-        return network.passes(graph)
-    passes = ReachPasses(network, graph, trained, validated)
-    return passes if passes.share <= _LARGEST_SHARE else network.passes(graph)
+    if narrows and trained is not None and validated is not None:
+        passes = ReachPasses(network, graph, trained, validated)
+        if passes.share <= _LARGEST_SHARE:
+            return passes
+    # Whoever runs on ranks asks for the rows' numbers.
+    pays = epochs >= _MANY_EPOCHS and "on ranks" in network.placements
+    ordered = graph.ordered if pays and isinstance(graph, GraphTensors) else None
+    return network.passes(graph) if ordered is None else OrderedPasses(network, ordered)
 
 
 class ReachPasses(Passes):

@@ -173,6 +173,7 @@ class Loop:
             trainer.graph,
             objective.loss_reads(),
             objective.scores_read(trainer.validation if self.validates else trainer.validation[:0]),
+            phase.epochs,
         )
         self.optimizer = Adam(self.parameters, phase.learning_rate, _weight_decay(self.parameters, phase))
         self.epoch = 0

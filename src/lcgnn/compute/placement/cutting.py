@@ -70,9 +70,12 @@ def assign(graph: Graph, num_parts: int, by: By = "auto") -> NDArray[np.int64]:
 
 def _assigned_by_metis(graph: Graph, num_parts: int) -> NDArray[np.int64]:
     pymetis = need("pymetis", "Cutting a graph into parts")
-    simple = csr_array(graph.adjacency)
-    simple.setdiag(0)
-    simple.eliminate_zeros()
+    has_loops = bool(graph.adjacency.diagonal().any())
+    # A graph's own arrays are not written to.
+    simple = csr_array(graph.adjacency, copy=has_loops)
+    if has_loops:
+        simple.setdiag(0)
+        simple.eliminate_zeros()
     _, assignment = pymetis.part_graph(
         num_parts,
         adjacency=pymetis.CSRAdjacency(simple.indptr, simple.indices),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
 from scipy.sparse import csr_array
@@ -18,6 +18,12 @@ from lcgnn.compute.placement.base import Kind, Placement
 from lcgnn.compute.sparse import SelectedRows, SparseMatrix, as_tensor, normalized_adjacency, with_self_loops
 from lcgnn.errors import DataError
 from lcgnn.graph import Graph
+
+if TYPE_CHECKING:
+    from lcgnn.compute.placement.ordered import OrderedTensors
+
+# Nodes from which on the order of the rows matters: smaller graphs lie in the processor's caches anyway.
+LARGE = 2**18
 
 
 class GraphRows(Placement):
@@ -82,6 +88,15 @@ class GraphTensors(GraphRows):
     @property
     def links(self) -> csr_array:
         return self.graph.adjacency
+
+    @cached_property
+    def ordered(self) -> OrderedTensors | None:
+        """The graph in an order in which many more neighbours are near each other, if it is large and has one."""
+        from lcgnn.compute.placement.ordered import OrderedTensors, better_order
+
+        large = self.num_nodes >= LARGE and self.device.type == "cpu"
+        order = better_order(self.graph) if large else None
+        return None if order is None else OrderedTensors(self.graph, order, self.device)
 
     def class_agreement(self, logits: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
         divided = fused(logits) and not is_one_block(self.num_nodes)
