@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, eye_array
 
 from lcgnn.compute.placement.cutting import assign, cut
 from lcgnn.compute.sparse import normalized_adjacency
@@ -72,6 +72,18 @@ def test_the_work_is_balanced_and_the_cut_is_smaller_than_a_random_one(small_gra
     rows, columns = graph.adjacency.nonzero()
     assert np.mean(assignment[rows] != assignment[columns]) < 0.3
     assert np.array_equal(assignment, assign(graph, 2))
+
+
+def test_self_loops_of_arrays_that_nobody_may_write_to_do_not_count():
+    along = np.arange(39)
+    chain = csr_array((np.ones(39, dtype=np.float32), (along, along + 1)), shape=(40, 40))
+    looped = csr_array(chain + chain.T + eye_array(40, dtype=np.float32))
+    for array in (looped.data, looped.indices, looped.indptr):
+        array.flags.writeable = False
+    graph = Graph("looped", looped, np.zeros(40, dtype=np.int64), ("a",))
+    parts = assign(graph, 2, "metis")
+    assert int((np.diff(parts) != 0).sum()) == 1
+    assert np.array_equal(graph.adjacency.diagonal(), np.ones(40))
 
 
 def test_more_parts_than_nodes_are_refused():
