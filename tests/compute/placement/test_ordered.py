@@ -122,6 +122,14 @@ def test_a_graph_without_any_locality_stays_as_it_is(monkeypatch: pytest.MonkeyP
     assert better_order(Graph.from_edges("empty", empty, 50, np.zeros(50, dtype=np.int64), ("a",))) is None
 
 
+def test_nothing_is_looked_for_where_memory_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ordered, "_FAR", 100)
+    mixed = renumbered(communities(16, 100), shuffled(1600))
+    assert better_order(mixed) is not None
+    monkeypatch.setenv("LCGNN_MEMORY_GB", str(31 * mixed.adjacency.nnz / 1e9))
+    assert better_order(mixed) is None
+
+
 def test_small_graphs_and_short_phases_are_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ordered, "better_order", lambda _: pytest.fail("was looked at"))
     graph = GraphTensors(random_graph(sparse=False))

@@ -30,7 +30,7 @@ import platformdirs
 if TYPE_CHECKING:
     from importlib.abc import Traversable
 
-# In the environment of this process and those that it starts: nothing is said of compiling.
+# In the environment of this process and those that it starts: nothing is said of what takes a while.
 QUIET = "LCGNN_QUIET"
 
 # Settings of numba that do not change what it compiles.

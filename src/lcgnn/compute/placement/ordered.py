@@ -7,6 +7,8 @@ their order, so that its sums are the same to the bit.
 
 from __future__ import annotations
 
+import logging
+import os
 from functools import cached_property
 from importlib.util import find_spec
 
@@ -18,10 +20,14 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from torch import Tensor
 
 from lcgnn.compute.kernels.attention import Neighbourhood
+from lcgnn.compute.kernels.code_folder import QUIET
 from lcgnn.compute.placement.cutting import assign, settled
 from lcgnn.compute.placement.whole import GraphTensors
 from lcgnn.compute.sparse import SparseMatrix, normalized_adjacency, with_self_loops
 from lcgnn.graph import Graph
+from lcgnn.limits import available
+
+_log = logging.getLogger(__name__)
 
 # Rows that are so far apart are not in the processor's cache at the same time.
 _FAR = 2**17
@@ -29,6 +35,8 @@ _FAR = 2**17
 # leaves at most such a part of them.
 _WORTH_IT, _BETTER = 0.3, 0.9
 _LOOKED_AT = 2**20
+# Memory that must be free, in sizes of the graph.
+_TIMES = 4
 # METIS's parts, each of which is one piece of the order.
 PIECES = 16
 
@@ -89,16 +97,32 @@ class OrderedTensors(GraphTensors):
 def better_order(graph: Graph) -> NDArray[np.int64] | None:
     """(N,) the nodes in an order in which many more neighbours are near each other; None if there is none found.
 
-    By METIS, where that is installed and has memory enough, or else by reverse Cuthill-McKee.
+    By METIS, where that is installed and has memory enough, or else by reverse Cuthill-McKee. None, too, where
+    memory is not plenty: the graph is there twice then.
     """
+    if _TIMES * _num_bytes(graph) > available():
+        return None
     before = _far_away(graph.adjacency, None)
     if before < _WORTH_IT:
         return None
+    if not os.environ.get(QUIET):
+        _log.warning(
+            "lcgnn: most neighbours have numbers that are far apart; an order for training is looked for, which "
+            "takes some seconds."
+        )
     if find_spec("pymetis") and settled("auto", graph) == "metis":
         order = np.argsort(assign(graph, PIECES, "metis"), kind="stable")
     else:
         order = np.asarray(reverse_cuthill_mckee(graph.adjacency, symmetric_mode=True), dtype=np.int64)
     return order if _far_away(graph.adjacency, order) <= _BETTER * before else None
+
+
+def _num_bytes(graph: Graph) -> int:
+    """What edges and features take."""
+    features = graph.features
+    if isinstance(features, csr_array):
+        features = features.data
+    return 8 * int(graph.adjacency.nnz) + (0 if features is None else 2 * int(features.nbytes))
 
 
 def _far_away(adjacency: csr_array, order: NDArray[np.int64] | None) -> float:
