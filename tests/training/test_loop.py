@@ -72,6 +72,14 @@ def assert_kept(outcome, epoch: int) -> None:
     assert outcome.best_state["weight"].item() == pytest.approx(-epoch, rel=1e-4)
 
 
+def test_a_weight_without_any_dimension_is_trained_like_others():
+    network = Counter()
+    network.weight = nn.Parameter(torch.tensor(0.0))
+    phase = Phase("scripted", 3, 1.0, 0.0, "last")
+    outcome = Trainer(network, BARE, torch.arange(0), 0).run(phase, Script([]))
+    assert outcome.best_state["weight"].item() == pytest.approx(-3, rel=1e-4)
+
+
 def test_accuracy_keeps_the_most_accurate_epoch_whatever_its_loss():
     assert_kept(run_script([(0.1, 1), (9.0, 3), (0.2, 2)], "accuracy"), 2)
 

@@ -39,8 +39,8 @@ def kept_memory(num_nodes: int, columns: int) -> Iterator[None]:
         num_nodes: Rows of what an epoch computes.
         columns: Of the widest layer.
     """
-    fits = _ARRAYS * 4 * num_nodes * columns < available() / 2
-    library = _glibc() if num_nodes >= PAYS_FROM and fits else None
+    pays = num_nodes >= PAYS_FROM and _ARRAYS * 4 * num_nodes * columns < available() / 2
+    library = _glibc() if pays else None
     if library is None:
         yield
         return

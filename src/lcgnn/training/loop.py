@@ -126,7 +126,8 @@ class Trainer:
         """Inside it an epoch has the memory of the one before, where that pays."""
         # Parts are in memory in turn where there is little of it.
         rows = 0 if self.graph.kind == "in turn" else self.graph.num_nodes
-        return kept_memory(rows, max((weight.shape[-1] for weight in self.network.parameters()), default=0))
+        widths = (weight.shape[-1] for weight in self.network.parameters() if weight.dim())
+        return kept_memory(rows, max(widths, default=0))
 
     def run(self, phase: Phase, objective: Objective) -> Outcome:
         """Train until the phase ends; the network is left with the last epoch's parameters."""
