@@ -14,6 +14,7 @@ from lcgnn.compute.kernels import use
 from lcgnn.compute.placement.base import EVERYWHERE, Placement
 from lcgnn.compute.placement.cutting import cut
 from lcgnn.compute.placement.in_turn import PartwiseTensors
+from lcgnn.compute.placement.ordered import OrderedTensors
 from lcgnn.compute.placement.part_tensors import PartTensors
 from lcgnn.compute.placement.reach import ReachTensors
 from lcgnn.compute.placement.whole import GraphTensors
@@ -48,6 +49,7 @@ MAKE: dict[type[Placement], Callable[[Graph], Placement]] = {
     ReachTensors: lambda graph: ReachTensors(GraphTensors(graph), np.array([3, 20])),
     PartwiseTensors: lambda graph: PartwiseTensors(graph, 3),
     PartTensors: on_ranks,
+    OrderedTensors: lambda graph: OrderedTensors(graph, np.random.default_rng(1).permutation(NUM_NODES)),
 }
 
 
@@ -92,7 +94,7 @@ PLACEMENTS: list[type] = sorted(concrete(), key=lambda kind: kind.__name__)
 every_placement = pytest.mark.parametrize("kind", PLACEMENTS)
 
 
-def test_the_placements_are_the_four_that_are_tried_here():
+def test_the_placements_are_those_that_are_tried_here():
     assert concrete() == set(MAKE)
     assert {kind.kind for kind in MAKE} == EVERYWHERE
 
