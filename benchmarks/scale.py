@@ -13,14 +13,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from benchmarks.measure import in_words, machine, peak_mebibytes, write
-
-if TYPE_CHECKING:
-    from lcgnn.training.loop import Loop
 
 SIZES = (10_000, 100_000, 500_000, 1_000_000, 2_000_000, 4_000_000)
 EDGES_A_NODE = 10
@@ -43,8 +40,8 @@ def graph_folder(num_nodes: int) -> Path:
     return folder
 
 
-def training_loop(model: str, folder: Path) -> Loop:
-    """Of label consistency with lcgnn; a step is an epoch."""
+def ours(model: str, folder: Path) -> Callable[[], object]:
+    """One epoch of label consistency with lcgnn per call, with memory as in a whole training."""
     import torch
 
     from lcgnn.compute.placement.whole import GraphTensors
@@ -60,16 +57,10 @@ def training_loop(model: str, folder: Path) -> Loop:
     network = method.network(graph.num_features, graph.num_classes, torch.Generator().manual_seed(0))
     trainer = Trainer(network, tensors, torch.tensor(split.validation), seed=0)
     phase, objective = method.phases(tensors, torch.tensor(split.train))[-1]
-    return Loop(trainer, phase, objective)
-
-
-def ours(model: str, folder: Path) -> Callable[[], object]:
-    """One epoch of label consistency with lcgnn per call, with memory as in a whole training."""
-    loop = training_loop(model, folder)
     memory = ExitStack()
-    memory.enter_context(loop.trainer.kept_memory())
+    memory.enter_context(trainer.kept_memory())
     atexit.register(memory.close)
-    return loop.step
+    return Loop(trainer, phase, objective).step
 
 
 def peer(model: str, folder: Path) -> Callable[[], object]:
