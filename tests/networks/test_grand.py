@@ -14,13 +14,15 @@ from tests.networks.strong import (
     with_random_biases,
 )
 
-from lcgnn.compute.kernels import use
+from lcgnn.compute.kernels import threads, use
 from lcgnn.compute.kernels.dropout import Dropout, derive_key
 from lcgnn.compute.placement.whole import GraphTensors
 from lcgnn.compute.sparse import normalized_adjacency
 from lcgnn.errors import ConfigError
 from lcgnn.methods import create
 from lcgnn.networks.grand import GRAND
+from lcgnn.networks.grand_passes import GRANDPasses
+from lcgnn.networks.network import Passes
 
 HIDDEN = 10
 SETTINGS: dict[str, Any] = {
@@ -116,6 +118,35 @@ def test_a_training_pass_has_the_authors_samples_and_consistency_loss(sparse, ch
             one, wanted, atol=1e-5, rtol=1e-3
         )
     assert output.share == pytest.approx(1 / 3)
+
+
+@either_features
+@pytest.mark.parametrize("input_dropout", [0.0, 0.3])
+@pytest.mark.parametrize("blocks", ["one block of rows", "several"])
+def test_an_epochs_passes_give_autograds_answers_and_gradients(blocks, input_dropout, sparse, monkeypatch):
+    if blocks == "several":
+        monkeypatch.setattr(threads, "_ROWS", 8)
+        monkeypatch.setattr(threads, "_TOGETHER", 4)
+    tensors, network = GraphTensors(random_graph(sparse=sparse)), network_of(input_dropout=input_dropout)
+    own, autograds = network.passes(tensors), Passes(network, tensors)
+    assert type(own) is GRANDPasses
+    generator = torch.Generator().manual_seed(4)
+    for key in (5, 6):
+        answers, found = [], []
+        upstream = [torch.randn(NUM_NODES, NUM_CLASSES, generator=generator) for _ in range(3)]
+        for passes in (own, autograds):
+            network.zero_grad()
+            passes.begin()
+            output = (passes.validate(), passes.train(key))
+            answers.append([output[0], *output[1].answers, output[1].extra_loss])
+            passes.backward(*(one.clone() for one in upstream), torch.tensor(0.6))
+            found.append([parameter.grad.clone() for parameter in network.parameters()])
+            assert output[1].share == pytest.approx(1 / 3)
+        for one, other in (*zip(*answers, strict=True), *zip(*found, strict=True)):
+            assert_close(one, other)
+        with torch.no_grad():
+            for parameter in network.parameters():
+                parameter.add_(0.1)
 
 
 def test_samples_of_the_same_key_are_the_same_and_differ_from_each_other():

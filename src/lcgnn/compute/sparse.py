@@ -19,11 +19,19 @@ from scipy.sparse import csr_array, diags_array, eye_array
 from torch import Tensor
 
 from lcgnn.compute.kernels import fused
-from lcgnn.compute.kernels.csr import Entries, as_scipy, blended_product, csr_tensor, product, transposed_product
+from lcgnn.compute.kernels.csr import (
+    Entries,
+    as_scipy,
+    blended_product,
+    csr_tensor,
+    product,
+    repeated_product,
+    transposed_product,
+)
 from lcgnn.compute.kernels.dense import column_sums, projected
 from lcgnn.compute.kernels.dropout import Dropout
 from lcgnn.compute.kernels.dropped import dropped_dense_product, dropped_entries
-from lcgnn.compute.kernels.threads import for_rows
+from lcgnn.compute.kernels.threads import for_rows, is_one_block
 from lcgnn.errors import DataError
 
 with warnings.catch_warnings():
@@ -93,6 +101,15 @@ class SparseMatrix:
         """``factor * (self @ dense) + share * added``, outside of autograd."""
         return blended_product(self.matrix, dense, factor, added, share, self._entries)
 
+    def repeated(self, dense: Tensor, factor: float, share: float, times: int) -> Tensor:
+        """So many times ``factor * (self @ rows) + share * dense``, from the dense rows on; no autograd."""
+        if times and self._entries and self._all_rows_here and fused(dense) and is_one_block(self.shape[0]):
+            return repeated_product(self._entries, dense, factor, share, times)
+        rows = dense
+        for _ in range(times):
+            rows = self.blended(rows, factor, dense, share)
+        return rows
+
     def operand(self, dense: Tensor) -> tuple[Entries, Tensor]:
         """For a product that is taken a few rows at a time: the entries, and the matrix that they refer to."""
         assert self._entries is not None
@@ -114,6 +131,11 @@ class SparseMatrix:
         numbers, numbers_of_transpose = self._numbers, self._numbers_of_transpose
         dropped = _drop_plain(self.matrix, numbers, dropout)
         return SparseMatrix(dropped, known_transpose=_drop_plain(self.transpose, numbers_of_transpose, dropout))
+
+    @property
+    def _all_rows_here(self) -> bool:
+        """Whether a product can be multiplied again without asking anybody else."""
+        return True
 
     @cached_property
     def _entries(self) -> Entries | None:

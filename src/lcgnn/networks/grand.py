@@ -7,14 +7,18 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
+from lcgnn.compute.kernels import fused
 from lcgnn.compute.kernels.activation import activate
 from lcgnn.compute.kernels.dense import plus_bias, projected
 from lcgnn.compute.kernels.dropout import NO_DROPOUT, Dropout, derive_key
+from lcgnn.compute.kernels.dropped import kept_rows
+from lcgnn.compute.kernels.hidden import hidden_layer
 from lcgnn.compute.kernels.samples import disagreement
 from lcgnn.compute.placement.base import Kind, Placement
 from lcgnn.compute.sparse import dropped_product
 from lcgnn.networks.averaged_norm import AveragedNorm
-from lcgnn.networks.network import Network, TrainingOutput, glorot
+from lcgnn.networks.grand_passes import GRANDPasses
+from lcgnn.networks.network import Network, Passes, TrainingOutput, glorot
 from lcgnn.networks.propagation import powers_mean
 
 
@@ -102,10 +106,10 @@ class GRAND(Network):
         propagated = powers_mean(graph.adjacency, self._projected(graph, embedding, key), self.steps)
         dropout = graph.dropout(self.dropout, key, "hidden")
         if self.averages is not None:
-            hidden = self._normalized(graph, self.averages, propagated, dropout, key)
+            answers = projected(self._normalized(graph, self.averages, propagated, dropout, key), self.weight_1)
         else:
-            hidden = activate(propagated, self.bias_0, "relu", dropout)
-        return plus_bias(projected(hidden, self.weight_1), self.bias_1)
+            answers = hidden_layer(propagated, self.bias_0, self.weight_1, "relu", dropout)
+        return plus_bias(answers, self.bias_1)
 
     def _projected(self, graph: Placement, embedding: Tensor | None, key: int | None) -> Tensor:
         """(N, D) the projected features of the nodes that are not dropped."""
@@ -113,11 +117,15 @@ class GRAND(Network):
             if embedding is None:
                 embedding = dropped_product(graph.features, self.weight_0, NO_DROPOUT)
             return embedding * (1 - self.drop_node)
-        kept = graph.dropout(self.drop_node, key, "nodes").mask_like(graph.zeros(1))[:, 0] > 0
+        kept = self.kept_nodes(graph, key)
         if embedding is not None:
             return embedding * kept[:, None]
         dropout = graph.dropout(self.input_dropout, key, "input")
         return dropped_product(graph.features, self.weight_0, dropout, kept)
+
+    def kept_nodes(self, graph: Placement, key: int) -> Tensor:
+        """(N,) the nodes whose features are not dropped under a sample's key."""
+        return kept_rows(graph.dropout(self.drop_node, key, "nodes"), graph.zeros(1))
 
     def _normalized(
         self, graph: Placement, averages: AveragedNorm, propagated: Tensor, dropout: Dropout, key: int | None
@@ -134,6 +142,10 @@ class GRAND(Network):
         # The mask by itself: normalised values may be negative, which an activation would not leave.
         mask = activate(torch.ones_like(normal), torch.zeros_like(self.bias_0), "relu", dropout)
         return normal * mask
+
+    def passes(self, graph: Placement) -> Passes:
+        here = graph.kind != "in turn" and self.averages is None and fused(self.weight_0)
+        return GRANDPasses(self, graph) if here else super().passes(graph)
 
     def train_pass(self, graph: Placement, embedding: Tensor | None, key: int) -> TrainingOutput:
         samples = [self.readout(graph, embedding, derive_key(key, sample)) for sample in range(self.samples)]

@@ -24,14 +24,20 @@ class InputLayer:
         self.features, self.weight = graph.features, weight
         self.dropped: SparseMatrix | None = None
         self.dropout = NO_DROPOUT
+        self.kept: Tensor | None = None
 
     @torch.no_grad()
-    def product(self, dropout: Dropout) -> Tensor:
-        """(N, D); the gradient is that of the last call."""
-        self.dropout = dropout
+    def product(self, dropout: Dropout, kept: Tensor | None = None) -> Tensor:
+        """(N, D); the gradient is that of the last call.
+
+        Args:
+            dropout: Of entries.
+            kept: (N,) whether a row counts; where not, its product is zero. None for all.
+        """
+        self.dropout, self.kept = dropout, kept
         if isinstance(self.features, Tensor):
-            return dropped_product(self.features, self.weight, dropout)
-        self.dropped = self.features.dropout(dropout)
+            return dropped_product(self.features, self.weight, dropout, kept)
+        self.dropped = self.features.dropout(dropout, kept)
         return self.dropped.product(self.weight)
 
     def gradient(self, grad_product: Tensor) -> Tensor:
@@ -39,6 +45,8 @@ class InputLayer:
         if self.dropped is not None:
             return self.dropped.transposed_product(grad_product)
         assert isinstance(self.features, Tensor)
+        if self.kept is not None:
+            grad_product = grad_product * self.kept[:, None]
         if self.dropout.rate:
             return dropped_transposed_product(self.features, self.dropout, grad_product)
         return transposed_product(self.features, grad_product)

@@ -7,9 +7,9 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from lcgnn.compute.kernels.activation import activate
-from lcgnn.compute.kernels.dense import plus_bias, projected
+from lcgnn.compute.kernels.dense import plus_bias
 from lcgnn.compute.kernels.dropout import NO_DROPOUT, Dropout
+from lcgnn.compute.kernels.hidden import hidden_layer
 from lcgnn.compute.placement.base import Kind, Placement
 from lcgnn.compute.sparse import dropped_product
 from lcgnn.networks.network import Network, glorot
@@ -53,8 +53,8 @@ class MLP(Network):
     def readout(self, graph: Placement, embedding: Tensor | None, key: int | None) -> Tensor:
         if embedding is None:
             embedding = self._projected(graph, graph.dropout(self.input_dropout, key, "input"))
-        hidden = activate(embedding, self.bias_0, "relu", graph.dropout(self.dropout, key, "hidden"))
-        return plus_bias(projected(hidden, self.weight_1), self.bias_1)
+        dropout = graph.dropout(self.dropout, key, "hidden")
+        return plus_bias(hidden_layer(embedding, self.bias_0, self.weight_1, "relu", dropout), self.bias_1)
 
     def _projected(self, graph: Placement, dropout: Dropout) -> Tensor:
         return dropped_product(graph.features, self.weight_0, dropout)

@@ -36,19 +36,12 @@ def smoothed(adjacency: SparseMatrix, start: Tensor, smoothing: Smoothing, steps
 
 def personalized(adjacency: SparseMatrix, start: Tensor, steps: int, teleport: float) -> Tensor:
     r"""Personalised PageRank after K steps: :math:`Y \leftarrow (1 - \alpha) \hat A Y + \alpha X` from Y = X."""
-
-    def propagate(rows: Tensor) -> Tensor:
-        result = rows
-        for _ in range(steps):
-            result = adjacency.blended(result, 1 - teleport, rows, teleport)
-        return result
-
-    return _linear(start, propagate)
+    return _linear(start, lambda rows: adjacency.repeated(rows, 1 - teleport, teleport, steps))
 
 
 def powers_mean(adjacency: SparseMatrix, start: Tensor, steps: int) -> Tensor:
     r"""The mean of the powers 0 to K: :math:`\frac{1}{K + 1} \sum_{k = 0}^K \hat A^k X`."""
-    return _linear(start, lambda rows: _powers_sum(adjacency, rows, steps) / (steps + 1))
+    return _linear(start, lambda rows: mean_of_powers(adjacency, rows, steps))
 
 
 def blended(adjacency: SparseMatrix, dense: Tensor, factor: float, added: Tensor, share: float) -> Tensor:
@@ -70,11 +63,13 @@ def power(adjacency: SparseMatrix, rows: Tensor, steps: int) -> Tensor:
     return rows
 
 
+def mean_of_powers(adjacency: SparseMatrix, rows: Tensor, steps: int) -> Tensor:
+    """The same as ``powers_mean``, outside of autograd."""
+    return _powers_sum(adjacency, rows, steps).div_(steps + 1)
+
+
 def _powers_sum(adjacency: SparseMatrix, rows: Tensor, steps: int) -> Tensor:
-    result = rows
-    for _ in range(steps):
-        result = adjacency.blended(result, 1.0, rows, 1.0)
-    return result
+    return adjacency.repeated(rows, 1.0, 1.0, steps)
 
 
 def _mean_from_one(adjacency: SparseMatrix, rows: Tensor, steps: int, teleport: float) -> Tensor:

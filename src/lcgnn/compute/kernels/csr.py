@@ -19,6 +19,8 @@ _MOST_COLUMNS = 64
 # From this many numbers on, a dense matrix is fetched into the cache ahead of its use.
 _LARGE = 2**20
 
+KernelOf = Callable[[int, bool], Callable[..., None]]
+
 with warnings.catch_warnings():
     # torch says so once per process, at the first CSR tensor; this is that one.
     warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta", UserWarning)
@@ -75,6 +77,18 @@ def blended_product(
     return result
 
 
+def repeated_product(entries: Entries, dense: Tensor, factor: float, share: float, times: int) -> Tensor:
+    """``factor * (matrix @ rows) + share * dense`` of what it gave before, so many times from the (N, D) on.
+
+    The matrix is square. All times are one call of a kernel, on one thread.
+    """
+    dense = dense.detach().contiguous()
+    result, scratch = torch.empty_like(dense), torch.empty_like(dense)
+    further = _memory(dense), np.float32(factor), np.float32(share), times, _memory(scratch)
+    _by_columns(_multiply_blended(), dense.numel() >= _LARGE, entries, dense, result, *further)
+    return result
+
+
 def transposed_product(entries: Entries, num_columns: int, dense: Tensor) -> Tensor:
     """``matrix.T @ dense`` for the entries of a matrix with so many columns, without its transpose."""
     dense = dense.detach().contiguous()
@@ -108,19 +122,23 @@ def write_blended_product(
     entries: Entries, dense: Tensor, factor: float, added: Tensor, share: float, result: Tensor
 ) -> None:
     """Fill the result with ``factor * (matrix @ dense) + share * added``."""
-    from lcgnn.compute.kernels.compiled.blended import multiply_blended
-
-    large, factors = dense.numel() >= _LARGE, (np.float32(factor), np.float32(share))
+    kernel, large, factors = _multiply_blended(), dense.numel() >= _LARGE, (np.float32(factor), np.float32(share))
 
     def of_rows(rows: slice) -> None:
-        further = _memory(added[rows]), *factors
-        _by_columns(multiply_blended, large, entries.of_rows(rows), dense, result[rows], *further)
+        further = _memory(added[rows]), *factors, 1, _memory(result[rows])
+        _by_columns(kernel, large, entries.of_rows(rows), dense, result[rows], *further)
 
     threads.for_rows(of_rows, result.shape[0], entries.offsets)
 
 
+def _multiply_blended() -> KernelOf:
+    from lcgnn.compute.kernels.compiled.blended import multiply_blended
+
+    return multiply_blended
+
+
 def _by_columns(
-    kernel: Callable[[int, bool], Callable[..., None]],
+    kernel: KernelOf,
     large: bool,
     entries: Entries,
     dense: Tensor,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from lcgnn.compute.kernels import threads
+from lcgnn.compute.kernels import fused, threads
 from lcgnn.compute.kernels.csr import csr_tensor
 from lcgnn.compute.kernels.dense import transposed_product
 from lcgnn.compute.kernels.dropout import Dropout
@@ -56,6 +56,13 @@ def dropped_transposed_product(features: Tensor, dropout: Dropout, dense: Tensor
         return result
 
     return threads.sum_over_rows(of_rows, dense.shape[0])
+
+
+def kept_rows(dropout: Dropout, column: Tensor) -> Tensor:
+    """(N,) which rows are kept where each is one element, as in the (N, 1) column."""
+    if not fused(column):
+        return dropout.mask_like(column)[:, 0] > 0
+    return _dropped(torch.ones_like(column), dropout, slice(0, column.shape[0]))[:, 0] > 0
 
 
 def _a_few_of(block: slice) -> Iterator[slice]:

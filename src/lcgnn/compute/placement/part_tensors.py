@@ -116,6 +116,10 @@ class PartAdjacency(SparseMatrix):
     def blended(self, dense: Tensor, factor: float, added: Tensor, share: float) -> Tensor:
         return blended_product(self.matrix, self.boundary.extended_for_now(dense), factor, added, share)
 
+    @property
+    def _all_rows_here(self) -> bool:
+        return False
+
 
 @dataclass(frozen=True, eq=False)
 class PartRows:

@@ -47,13 +47,13 @@ def drop_entries(
     key_bits, threshold = key[0], key[1]
     for e in range(columns.size):
         keep[e] = random_bits(key_bits, numbers[e]) >= threshold
-    kept = 0
+    kept = np.uint64(0)
     kept_offsets[0] = 0
     for i in range(offsets.size - 1):
         if kept_rows.size == 0 or kept_rows[i]:
-            for e in range(offsets[i], offsets[i + 1]):
+            for e in range(np.uint64(offsets[i]), np.uint64(offsets[i + 1])):
                 kept_columns[kept] = columns[e]
                 kept_values[kept] = values[e] * scale
-                kept += keep[e]
+                kept += np.uint64(keep[e])
         kept_offsets[i + 1] = kept
-    return kept
+    return int(kept)

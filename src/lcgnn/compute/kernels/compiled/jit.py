@@ -15,6 +15,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 # Reordering and contraction are free to the compiler; NaN and infinity keep their meaning.
 MATH = {"reassoc", "contract", "arcp", "nsz"}
 
+# A position in an array that the compiler cannot know to be at least 0 is taken for one from the end where it is
+# negative, and that question takes as long as a short row's arithmetic. Unsigned ones are not asked.
+ONE, TWO = np.uint64(1), np.uint64(2)
+
 
 def compiled(function: Function) -> Function:
     """Compile for one thread on first use; the machine code is kept on disk."""
