@@ -65,7 +65,8 @@ def power(adjacency: SparseMatrix, rows: Tensor, steps: int) -> Tensor:
 
 def mean_of_powers(adjacency: SparseMatrix, rows: Tensor, steps: int) -> Tensor:
     """The same as ``powers_mean``, outside of autograd."""
-    return _powers_sum(adjacency, rows, steps).div_(steps + 1)
+    share = 1 / (steps + 1)
+    return adjacency.blended(_powers_sum(adjacency, rows, steps - 1), share, rows, share)
 
 
 def _powers_sum(adjacency: SparseMatrix, rows: Tensor, steps: int) -> Tensor:
