@@ -22,6 +22,7 @@ class OrderedPasses(Passes):
         super().__init__(network, graph)
         self._order, self._places = graph.order, graph.places
         self._passes = network.passes(graph)
+        self._answers = 1
 
     def begin(self) -> None:
         self._passes.begin()
@@ -31,10 +32,11 @@ class OrderedPasses(Passes):
 
     def train(self, key: int) -> TrainingOutput:
         output = self._passes.train(key)
+        self._answers = len(output.answers)
         logits, *further = (answer.index_select(0, self._places) for answer in output.answers)
         return replace(output, logits=logits, further_logits=tuple(further))
 
     def backward(self, gradient: Tensor, *further: Tensor) -> None:
-        rows = self._order.shape[0]
-        ordered = (by.index_select(0, self._order) if by.dim() and by.shape[0] == rows else by for by in further)
-        self._passes.backward(gradient.index_select(0, self._order), *ordered)
+        given = (gradient, *further)
+        ordered = (by_answer.index_select(0, self._order) for by_answer in given[: self._answers])
+        self._passes.backward(*ordered, *given[self._answers :])

@@ -20,7 +20,7 @@ _LARGEST_SHARE = 2 / 3
 _MANY_EPOCHS = 100
 
 
-def narrowest_passes(
+def quickest_passes(
     network: Network, graph: Placement, trained: Tensor | None, validated: Tensor | None, epochs: int
 ) -> Passes:
     """Passes over the whole graph, or over what reaches the nodes that are read, where that is less work.

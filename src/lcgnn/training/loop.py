@@ -23,7 +23,7 @@ from lcgnn.compute.kernels.dropout import derive_key
 from lcgnn.compute.placement.base import Placement
 from lcgnn.errors import ConfigError, TrainingError
 from lcgnn.networks.network import Network, TrainingOutput
-from lcgnn.networks.reach_passes import narrowest_passes
+from lcgnn.networks.reach_passes import quickest_passes
 from lcgnn.training.checkpoint import Checkpoint, CheckpointFile, Outcome
 from lcgnn.training.objectives import Objective
 
@@ -169,7 +169,7 @@ class Loop:
                 "Use selection 'last'."
             )
         self.parameters = dict(self.network.named_parameters())
-        self.passes = narrowest_passes(
+        self.passes = quickest_passes(
             self.network,
             trainer.graph,
             objective.loss_reads(),

@@ -136,5 +136,5 @@ def test_small_graphs_and_short_phases_are_not_looked_at(monkeypatch: pytest.Mon
     assert graph.ordered is None
     monkeypatch.setattr(whole, "LARGE", 1)
     network = network_of("lc-gcn", graph.graph)
-    passes = reach_passes.narrowest_passes(network, GraphTensors(graph.graph), None, None, epochs=99)
+    passes = reach_passes.quickest_passes(network, GraphTensors(graph.graph), None, None, epochs=99)
     assert not isinstance(passes, OrderedPasses)

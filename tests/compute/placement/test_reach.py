@@ -14,7 +14,7 @@ from lcgnn.graph import Graph
 from lcgnn.networks.gat import GAT
 from lcgnn.networks.gcn import GCN
 from lcgnn.networks.mlp import MLP
-from lcgnn.networks.reach_passes import ReachPasses, narrowest_passes
+from lcgnn.networks.reach_passes import ReachPasses, quickest_passes
 from lcgnn.training.loop import Loop, Phase, Trainer
 from lcgnn.training.objectives import AdjacencyAggregation, CrossEntropy, LabelConsistencyObjective, Objective
 
@@ -123,7 +123,7 @@ def test_a_chain_reaches_two_nodes_to_either_side():
 
 def passes_over_a_chain(network, num_labelled):
     graph = GraphTensors(chain_with_chords(100, 0, 0))
-    return narrowest_passes(network, graph, torch.arange(num_labelled), torch.arange(98, 100), epochs=1)
+    return quickest_passes(network, graph, torch.arange(num_labelled), torch.arange(98, 100), epochs=1)
 
 
 def test_the_whole_graph_is_computed_where_training_reaches_most_of_it():
