@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +30,11 @@ def contenders(dataset: str, network: str) -> dict[str, Callable[[], object]]:
     return own | {form: PeerTraining(network, method, graph, split, form) for form in PEERS}
 
 
-def measure(repeats: int, threads: tuple[int, ...]) -> dict[str, Any]:
-    rows = []
+def measure(repeats: int, threads: tuple[int, ...]) -> Iterator[dict[str, Any]]:
+    """All figures so far, again after every network and graph."""
+    chosen = " ".join(str(count) for count in threads)
+    command = f"python -m benchmarks strong --repeats {repeats} --threads {chosen}"
+    rows: list[dict[str, Any]] = []
     for count in threads:
         # lcgnn keeps graphs of these sizes on one thread, and torch as well.
         torch.set_num_threads(count)
@@ -39,9 +42,7 @@ def measure(repeats: int, threads: tuple[int, ...]) -> dict[str, Any]:
             for network in MODULES:
                 rows.append(_measure_one(dataset, network, repeats, count))
                 print(_row(rows[-1]), file=sys.stderr)
-    chosen = " ".join(str(count) for count in threads)
-    command = f"python -m benchmarks strong --repeats {repeats} --threads {chosen}"
-    return {"machine": machine(), "command": command, "repeats": repeats, "rows": rows}
+                yield {"machine": machine(), "command": command, "repeats": repeats, "rows": rows}
 
 
 def _measure_one(dataset: str, network: str, repeats: int, threads: int) -> dict[str, Any]:
@@ -85,6 +86,7 @@ def table(content: dict[str, Any]) -> str:
 
 
 def main(folder: Path, repeats: int, threads: tuple[int, ...]) -> None:
-    content = measure(repeats, threads)
-    write(folder, "strong", content, table(content))
+    content: dict[str, Any] = {}
+    for content in measure(repeats, threads):
+        write(folder, "strong", content, table(content))
     print(table(content))
