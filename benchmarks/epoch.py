@@ -33,7 +33,8 @@ def ours(dataset: str, model: str, phase: str, *, whole: bool = True) -> Callabl
     """
     graph, split = load(dataset)
     # So many epochs that neither phase ends while it is timed.
-    method = create(f"lc-{model}", dataset, base_epochs=10**9, base_stop_window=0, epochs=10**9)
+    endless = {"base_epochs": 10**9, "epochs": 10**9, "base_stop_window": 0, "base_patience": 0, "patience": 0}
+    method = create(f"lc-{model}", dataset, **endless)
     assert isinstance(method, TwoPhase)
     tensors = GraphTensors(graph)
     network = method.network(graph.num_features, graph.num_classes, torch.Generator().manual_seed(0))
