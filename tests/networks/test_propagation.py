@@ -118,3 +118,13 @@ def test_a_matrix_that_no_cache_holds_gives_the_same(monkeypatch):
     usual = propagation.personalized(ADJACENCY, rows, 3, 0.2)
     monkeypatch.setattr("lcgnn.compute.kernels.csr._LARGE", 0)
     torch.testing.assert_close(propagation.personalized(ADJACENCY, rows, 3, 0.2), usual)
+
+
+@pytest.mark.parametrize("columns", [3, 32, 70])
+@pytest.mark.parametrize("times", [0, 1, 2, 7])
+def test_several_steps_in_one_call_are_the_single_ones_to_the_bit(times, columns):
+    start = torch.randn(NUM_NODES, columns, generator=torch.Generator().manual_seed(2))
+    expected = start
+    for _ in range(times):
+        expected = ADJACENCY.blended(expected, 0.8, start, 0.3)
+    assert torch.equal(ADJACENCY.repeated(start, 0.8, 0.3, times), expected)

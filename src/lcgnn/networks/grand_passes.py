@@ -40,6 +40,8 @@ class GRANDPasses(Passes):
         ]
         self.logits = torch.empty(network.samples, graph.num_nodes, graph.num_classes)
         self.apart = torch.empty(0)
+        # What the disagreement counts: the mean over samples and over everybody's nodes.
+        self.scale = network.agreement_weight / network.samples / graph.total(graph.num_nodes)
 
     def begin(self) -> None:
         """The projected features, where no dropout on them comes before."""
@@ -66,13 +68,8 @@ class GRANDPasses(Passes):
             logits.copy_(self._logits(projected, sample.dropout, sample.hidden))
         surest = network.confidence / graph.num_classes
         loss, self.apart = disagreement(self.logits, network.temperature, surest)
-        share = 1 / network.samples
-        extra_loss = torch.tensor(loss * self._agreement_scale)
-        return TrainingOutput(self.logits[0], tuple(self.logits[1:]), extra_loss, share)
-
-    @property
-    def _agreement_scale(self) -> float:
-        return self.grand.agreement_weight / self.grand.samples / self.graph.total(self.graph.num_nodes)
+        extra_loss = torch.tensor(loss * self.scale)
+        return TrainingOutput(self.logits[0], tuple(self.logits[1:]), extra_loss, 1 / network.samples)
 
     def _logits(self, projected: Tensor, dropout: Dropout, hidden: Tensor) -> Tensor:
         """(N, C) from the projected features; what is left of the hidden layer is written to the matrix given."""
@@ -83,7 +80,7 @@ class GRANDPasses(Passes):
     @torch.no_grad()
     def backward(self, gradient: Tensor, *further: Tensor) -> None:
         *gradients, extra = (gradient, *further)
-        by_logits = self.apart.mul_(float(extra) * self._agreement_scale)
+        by_logits = self.apart.mul_(float(extra) * self.scale)
         by_weight_0, by_weight_1 = torch.zeros_like(self.weight_0), torch.zeros_like(self.weight_1)
         by_bias_0, by_bias_1 = torch.zeros_like(self.bias_0), torch.zeros_like(self.bias_1)
         by_embedding = None if self.embedding is None else torch.zeros_like(self.embedding)
