@@ -75,6 +75,11 @@ class Store:
         """Where the state after a first phase is kept that several runs have in common."""
         return self.folder / "first_phases" / f"{identity}.safetensors"
 
+    @property
+    def folds(self) -> Path:
+        """Where choices keep the folds that they trained, so that another rule of choosing trains none again."""
+        return self.folder / "folds"
+
     def claim(self, identity: str) -> Claim | None:
         """The right to do a run, or None if another process is doing it."""
         return try_claim(self.folder / "unfinished" / f"{identity}.claim")

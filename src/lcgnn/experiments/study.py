@@ -178,7 +178,7 @@ def keep_record(
     checkpoint = run.checkpoint(store.checkpoint(run.identity))
     shared = run.first_phase
     first_phase = CheckpointFile(store.first_phase(shared), shared) if shared else None
-    record = run.measured(run.fit(Context(device, checkpoint, first_phase, progress)))
+    record = run.measured(run.fit(Context(device, checkpoint, first_phase, progress, folds=store.folds)))
     store.add(record)
     checkpoint.delete()
     return record

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -73,6 +74,7 @@ class Context:
         first_phase: Keeps the state after the first of several phases, for fits that have it in common.
         progress: Called after every epoch.
         parts: Above 1, hold only one of so many parts of the graph in memory at a time.
+        folds: A folder that keeps what fits to some of the labels came to, for methods that choose by them.
     """
 
     device: str = "auto"
@@ -80,6 +82,7 @@ class Context:
     first_phase: CheckpointFile | None = None
     progress: Callable[[Progress], None] | None = None
     parts: int = 1
+    folds: Path | None = None
 
 
 @dataclass(frozen=True)

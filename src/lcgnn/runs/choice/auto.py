@@ -22,7 +22,7 @@ from lcgnn.sources.loaded import Loaded
 
 # Raised when what is taken, or what is expected of it, changes for the same held-out labels: records made by an
 # earlier rule do not count any more.
-RULE = 2
+RULE = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class Auto(Method):
         context = context or Context()
         started = time.perf_counter()
         methods = self.methods()
-        choice = contest_in_memory(methods, graph, split, seed, device=context.device)
+        choice = contest_in_memory(methods, graph, split, seed, device=context.device, kept=context.folds)
         if choice is None:
             # No class has two labels: nothing can be held out, and experience alone decides.
             name, method = next(iter(methods.items()))

@@ -5,8 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
 
-from lcgnn.errors import DataError
+from lcgnn.errors import DataError, OutputError
+from lcgnn.files import read_json, write_json
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Context, Method
 from lcgnn.methods.lc import TwoPhase
@@ -18,6 +21,7 @@ from lcgnn.runs.cross_validation import CrossValidation, carry_out_folds, divisi
 from lcgnn.runs.failures import Failure, in_time
 from lcgnn.runs.records import FoldRecord
 from lcgnn.runs.run import Run
+from lcgnn.runs.spec import fingerprint
 from lcgnn.runs.watching import Watcher
 from lcgnn.sources.splits import folds
 
@@ -105,8 +109,9 @@ def contest_in_memory(
     asked: int | None = None,
     budget: float | None = None,
     device: str = "auto",
+    kept: Path | None = None,
 ) -> Choice | None:
-    """Choose by fits without some of the labels, one after the other; nothing is written.
+    """Choose by fits without some of the labels, one after the other.
 
     Args:
         methods: By name, as they are fitted to all labels.
@@ -116,6 +121,8 @@ def contest_in_memory(
         asked: How many folds; None for as many as make sense, five on a very large graph.
         budget: Seconds that it may take; None for as long as it takes.
         device: What to compute on.
+        kept: A folder of folds that were trained before, on whatever labels; those that are not there are added.
+            None: nothing is written.
 
     Returns:
         None where no class has two labels, so that none can be held out.
@@ -132,7 +139,8 @@ def contest_in_memory(
         race.failed.update(too_large(methods, graph))
     for turns in race.turns():
         for name, fold in turns:
-            race.add(name, _fitted(methods, name, graph, parts[fold], seed, fold, race.limit(name), device))
+            job = _Fold(methods[name], graph, parts[fold], seed, fold, race.limit(name), device)
+            race.add(name, job.kept_in(kept) if kept else job.trained(alone=len(methods) == 1))
     by_stage = decides_by_stage(methods, split)
     return decide(race, methods, given=split.train.size, of_folds=count, by_stage=by_stage)
 
@@ -150,24 +158,68 @@ def too_large(methods: Mapping[str, Method], graph: Graph) -> dict[str, str]:
     return found
 
 
-def _fitted(
-    methods: Mapping[str, Method],
-    name: str,
-    graph: Graph,
-    part: Split,
-    seed: int,
-    fold: int,
-    limit: float | None,
-    device: str,
-) -> FoldRecord | Failure:
-    """A fold in memory; of several methods, one that fails has a reason."""
-    context = Context(device, progress=in_time(None, limit))
-    if len(methods) == 1:
-        return fold_record("", fold, part.test, methods[name].fit(graph, part, seed, context))
-    failures: list[Failure] = []
-    with Failure.caught(failures):
-        return fold_record("", fold, part.test, methods[name].fit(graph, part, seed, context))
-    return failures[0]
+@dataclass(frozen=True, eq=False)
+class _Fold:
+    """A fold of a method, to be trained in this process.
+
+    Args:
+        method: The method.
+        graph: The graph.
+        part: The labels without those of the fold.
+        seed: Of the fit.
+        number: Of the fold.
+        limit: Seconds that it may take; None for as many as it takes.
+        device: What to compute on.
+    """
+
+    method: Method
+    graph: Graph
+    part: Split
+    seed: int
+    number: int
+    limit: float | None
+    device: str
+
+    def trained(self, *, alone: bool) -> FoldRecord | Failure:
+        """What came of it; of several methods, one that fails has a reason."""
+        if alone:
+            return self._record()
+        failures: list[Failure] = []
+        with Failure.caught(failures):
+            return self._record()
+        return failures[0]
+
+    def kept_in(self, folder: Path) -> FoldRecord | Failure:
+        """The same, from its file if there is one that can be read, and into it otherwise."""
+        path = folder / f"{self._identity}.json"
+        try:
+            record = FoldRecord.from_json(read_json(path), str(path))
+        except OutputError:
+            record = None
+        if record is not None and record.run == self._identity:
+            return record
+        found = self.trained(alone=False)
+        if isinstance(found, FoldRecord):
+            write_json(path, found.to_json())
+        return found
+
+    def _record(self) -> FoldRecord:
+        context = Context(self.device, progress=in_time(None, self.limit))
+        fit = self.method.fit(self.graph, self.part, self.seed, context)
+        return fold_record(self._identity, self.number, self.part, fit)
+
+    @cached_property
+    def _identity(self) -> str:
+        """A hash of everything that determines what it comes to."""
+        return fingerprint(
+            {
+                "method": type(self.method).__qualname__,
+                "settings": self.method.plain_settings(),
+                "graph": self.graph.checksum,
+                "split": self.part.checksum,
+                "seed": self.seed,
+            }
+        )
 
 
 def _tell(watcher: Watcher, race: Race, told: int) -> int:
