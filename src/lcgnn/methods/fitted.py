@@ -14,6 +14,7 @@ from lcgnn.compute.placement.whole import GraphTensors
 from lcgnn.consistency import aggregate
 from lcgnn.graph import Graph
 from lcgnn.methods.base import Method
+from lcgnn.methods.blend import Blend
 from lcgnn.methods.lc import AGREEMENT, TwoPhase
 from lcgnn.methods.phases import nodes_on
 from lcgnn.methods.several import tensors_of_each
@@ -65,7 +66,7 @@ class FittedNetwork:
 def fitted_networks(
     method: Method, fitted: Mapping[str, Tensor], graph: Graph, device: str = "auto"
 ) -> tuple[FittedNetwork, ...]:
-    """The networks of a fit, several where it is the mean of several models; none of a method without.
+    """The networks of a fit, several where it is the mean of several models or methods; none of a method without.
 
     Args:
         method: What was fitted.
@@ -73,6 +74,11 @@ def fitted_networks(
         graph: With the features that it was fitted to.
         device: A torch device or "auto".
     """
+    if isinstance(method, Blend):
+        each_of = zip(method.methods.values(), tensors_of_each(len(method.methods), fitted), strict=True)
+        found = [fitted_networks(member, own, graph, device) for member, own in each_of]
+        # An answer that is in part none of a network's is not explained by the others' networks.
+        return tuple(network for of_one in found for network in of_one) if all(found) else ()
     if not isinstance(method, TwoPhase):
         return ()
     tensors = GraphTensors(graph, resolve_device(device))

@@ -25,19 +25,23 @@ def fit_several(fit_one: Callable[[int, Context], Fit], models: int, seed: int, 
         context: Of the fit; what several fits have in common of a first phase is not kept.
     """
     fits = [
-        fit_one(seed if number == 0 else derive_key(seed, "model", number), _context_of(context, number))
+        fit_one(seed if number == 0 else derive_key(seed, "model", number), context_of(context, number))
         for number in range(models)
     ]
-    tensors = {f"{number}/{name}": value for number, fit in enumerate(fits) for name, value in fit.tensors.items()}
     stages = tuple(_mean_stage(stages) for stages in zip(*(fit.stages for fit in fits), strict=True))
-    return Fit(stages, tensors, sum(fit.seconds for fit in fits))
+    return Fit(stages, tensors_together(fits), sum(fit.seconds for fit in fits))
 
 
 def apply_several(
     apply_one: Callable[[Mapping[str, Tensor]], NDArray[np.float32]], models: int, fitted: Mapping[str, Tensor]
 ) -> NDArray[np.float32]:
     """(N, C) the mean of what the models say; KeyError if some of their tensors are missing."""
-    return _mean([apply_one(own) for own in tensors_of_each(models, fitted)])
+    return mean_of([apply_one(own) for own in tensors_of_each(models, fitted)])
+
+
+def tensors_together(fits: Sequence[Fit]) -> dict[str, Tensor]:
+    """The tensors of several fits under names of their own."""
+    return {f"{number}/{name}": value for number, fit in enumerate(fits) for name, value in fit.tensors.items()}
 
 
 def tensors_of_each(models: int, fitted: Mapping[str, Tensor]) -> list[dict[str, Tensor]]:
@@ -48,7 +52,7 @@ def tensors_of_each(models: int, fitted: Mapping[str, Tensor]) -> list[dict[str,
     ]
 
 
-def _context_of(context: Context, number: int) -> Context:
+def context_of(context: Context, number: int) -> Context:
     """The same for one of the models: a checkpoint of another is not its own."""
     own = context.checkpoint and context.checkpoint.of_model(number)
     return replace(context, checkpoint=own, first_phase=None)
@@ -58,9 +62,10 @@ def _mean_stage(stages: Sequence[Stage]) -> Stage:
     """The curve is the first model's, the note that of any."""
     notes = [stage.note for stage in stages if stage.note]
     note = f"Of {len(notes)} of {len(stages)} models: {notes[0]}" if notes else ""
-    distribution = _mean([stage.label_distribution for stage in stages])
+    distribution = mean_of([stage.label_distribution for stage in stages])
     return replace(stages[0], label_distribution=distribution, note=note)
 
 
-def _mean(distributions: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+def mean_of(distributions: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+    """The mean of label distributions, each (N, C)."""
     return np.asarray(np.mean(distributions, axis=0, dtype=np.float64), dtype=np.float32)

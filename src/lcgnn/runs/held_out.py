@@ -15,13 +15,15 @@ from lcgnn.files import read_json
 from lcgnn.graph import Graph, Split
 from lcgnn.limits import available_cores
 from lcgnn.methods.base import recorded
+from lcgnn.methods.blend import Blend
+from lcgnn.methods.several import mean_of
 from lcgnn.runs.board import temporary_board
 from lcgnn.runs.choice.candidates import AUTO
 from lcgnn.runs.choice.verdict import base_of
 from lcgnn.runs.cross_validation import CrossValidation, carry_out_folds, check_asked, division, held_out_by
 from lcgnn.runs.model import TrainedModel
 from lcgnn.runs.predict import find_models, split_asked, trained_on
-from lcgnn.runs.records import Configuration, FoldRecord, Summary
+from lcgnn.runs.records import Configuration, Summary
 from lcgnn.runs.run import Run
 from lcgnn.runs.session import Session
 from lcgnn.runs.spec import RunSpec
@@ -70,9 +72,8 @@ def by_session(session: Session, watcher: Watcher) -> HeldOutLabels:
     assert session.contest is not None
     choice = session.contest.carry_out(watcher)
     entries = {entry.run.spec.method: entry for entry in session.contest.entries}
-    entry, stage = _entry_of(choice.name, entries)
     run = session.contest.settled(choice)
-    return _all_labels(run, entry, stage, watcher, choice.assessment.calibration.temperature)
+    return _all_labels(run, entries, watcher, choice.assessment.calibration.temperature)
 
 
 def by_folder(folder: Path, device: str, workers: int | None, watcher: Watcher) -> HeldOutLabels:
@@ -101,9 +102,8 @@ def by_folder(folder: Path, device: str, workers: int | None, watcher: Watcher) 
         )
         for name, settings in tried.items()
     }
-    entry, stage = _entry_of(model.name, entries)
     watcher.notes(loaded.notes)
-    return _all_labels(run, entry, stage, watcher, model.temperature)
+    return _all_labels(run, entries, watcher, model.temperature)
 
 
 def is_run_folder(what: Any) -> bool:
@@ -141,9 +141,19 @@ def _entry_of(taken: str, entries: Mapping[str, CrossValidation]) -> tuple[Cross
 
 
 def _all_labels(
-    run: Run, entry: CrossValidation, stage: int, watcher: Watcher, temperature: float
+    run: Run, entries: Mapping[str, CrossValidation], watcher: Watcher, temperature: float
 ) -> HeldOutLabels:
-    """What the folds of all labels predict; those that are there are not trained again."""
+    """What the folds of all labels predict, as the run's method or the mean of its members."""
+    names = run.method.names if isinstance(run.method, Blend) else (run.spec.method,)
+    found = [_predicted(*_entry_of(name, entries), watcher) for name in names]
+    nodes, count = found[0][0], next(iter(entries.values())).count
+    return HeldOutLabels(run, nodes, mean_of([distribution for _, distribution in found]), count, temperature)
+
+
+def _predicted(
+    entry: CrossValidation, stage: int, watcher: Watcher
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """All labelled nodes in order and what folds without them predict; those that are there are not repeated."""
     entry = replace(entry, used=entry.count)
     jobs = [entry.job(number) for number in range(entry.count)]
     missing = [job for job in jobs if job.finished() is None]
@@ -152,12 +162,7 @@ def _all_labels(
         labels = [f"fold {job.run.number + 1}" for job in missing]
         with temporary_board(len(missing)) as board, watcher.working(board, labels, "folds"):
             found += [record for _, record in carry_out_folds(missing, board, entry.workers)]
-    return _joined(run, found, stage, entry.count, temperature)
-
-
-def _joined(run: Run, records: list[FoldRecord], stage: int, count: int, temperature: float) -> HeldOutLabels:
-    ordered = sorted(records, key=lambda record: record.fold)
-    held_out = held_out_by(ordered, run.graph.labels, stage)
+    ordered = sorted(found, key=lambda record: record.fold)
     nodes = np.concatenate([np.array(record.nodes, dtype=np.int64) for record in ordered])
     order = np.argsort(nodes)
-    return HeldOutLabels(run, nodes[order], held_out.distribution[order], count, temperature)
+    return nodes[order], held_out_by(ordered, entry.run.graph.labels, stage).distribution[order]

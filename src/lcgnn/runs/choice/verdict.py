@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,7 +12,9 @@ from lcgnn.assessment.choice import Difference, Right, assessment_of_chosen, cho
 from lcgnn.assessment.trust import Assessment, Expected
 from lcgnn.errors import TrainingError
 from lcgnn.methods import Method, entry, is_registered
+from lcgnn.methods.blend import BLEND, Blend
 from lcgnn.methods.lc import TwoPhase
+from lcgnn.methods.several import mean_of
 from lcgnn.runs.choice.candidates import best_first, experience_with
 from lcgnn.runs.choice.race import Race
 from lcgnn.runs.cross_validation import held_out_by
@@ -96,7 +98,7 @@ def decide(race: Race, methods: Mapping[str, Method], *, given: int, of_folds: i
 
 
 def _answers(race: Race, methods: Mapping[str, Method], *, by_stage: bool) -> list[Answer]:
-    """In our order."""
+    """In our order; where label consistency was tried around several bases, also the mean of what they say."""
     found: dict[str, Answer] = {}
     for name, method in methods.items():
         results = race.results(name)
@@ -107,7 +109,24 @@ def _answers(race: Race, methods: Mapping[str, Method], *, by_stage: bool) -> li
         base = base_of(name, method) if by_stage else None
         if base is not None and base[0] not in methods and len(results[0].stages) > 1:
             found[base[0]] = _answer(race, *base, results, 0)
+    members = [answer for name, answer in found.items() if _is_blended(name, answer, race.folds)]
+    if by_stage and len(members) > 1:
+        found[BLEND] = _blended(members)
     return [found[name] for name in best_first(found)]
+
+
+def _is_blended(name: str, answer: Answer, folds: int) -> bool:
+    """Whether an answer is one of those that are averaged: label consistency, tried to the end."""
+    is_consistency = isinstance(answer.method, TwoPhase) and answer.method.aggregation == "consistency"
+    return is_consistency and is_registered(name) and answer.folds == folds
+
+
+def _blended(members: Sequence[Answer]) -> Answer:
+    """The mean of what several answers predict for the same held-out labels, for which nothing is trained."""
+    method = Blend.of({member.name: member.method for member in members})
+    mean = mean_of([member.held_out.distribution for member in members])
+    held_out = replace(members[0].held_out, distribution=mean)
+    return Answer(BLEND, method, held_out, members[0].folds, sum(member.seconds for member in members))
 
 
 def base_of(name: str, method: Method) -> tuple[str, Method] | None:

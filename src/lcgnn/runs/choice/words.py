@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from lcgnn.assessment.evaluation import ClassCount
 from lcgnn.assessment.trust import Assessment
+from lcgnn.methods.blend import BLEND
 from lcgnn.runs.choice.candidates import EDGES_ALONE, FEATURES_ALONE, duration
 from lcgnn.runs.records import ChoiceRecord, Tried
 
@@ -64,15 +65,16 @@ def _taken_in_words(choice: ChoiceRecord) -> str:
     taken = choice.named(choice.taken)
     assert taken is not None
     best, others = choice.tried[0], [item for item in choice.finalists if item is not taken]
+    called = _called(choice)
     counted = f"{taken.right:,} of {taken.labels:,} held-out labels"
     if taken.right < best.right:
         return (
-            f"Taken: {taken.name}, right for {counted}. {best.name} was right for {best.right:,}, but so few more "
+            f"Taken: {called}, right for {counted}. {best.name} was right for {best.right:,}, but so few more "
             f"weigh less than that {taken.name} is the better one on most graphs."
         )
     alike = [item.name for item in others if not _is_behind(item)]
     if not alike:
-        return f"Taken: {taken.name}, right for {counted}, clearly more often than all others."
+        return f"Taken: {called}, right for {counted}, clearly more often than all others."
     names = ", ".join(alike[:_MOST_NAMES]) + (
         f" and {len(alike) - _MOST_NAMES} more" if len(alike) > _MOST_NAMES else ""
     )
@@ -81,7 +83,15 @@ def _taken_in_words(choice: ChoiceRecord) -> str:
         if any(item.right == taken.right for item in others)
         else "right most often"
     )
-    return f"Taken: {taken.name}, right for {counted}: {why}, though the labels cannot tell it from {names}."
+    return f"Taken: {called}, right for {counted}: {why}, though the labels cannot tell it from {names}."
+
+
+def _called(choice: ChoiceRecord) -> str:
+    """What was taken by its name, and what it is the mean of."""
+    if choice.taken != BLEND:
+        return choice.taken
+    members = [item.name for item in choice.finalists if item.name.startswith("lc-")]
+    return f"{BLEND} (the mean of {', '.join(members[:-1])} and {members[-1]})"
 
 
 def _guard_in_words(choice: ChoiceRecord) -> str:
