@@ -32,8 +32,6 @@ _FOLDS_BY_SIZE = ((2_000_000, 10), (20_000_000, 5))
 _ENOUGH_LABELS = 600
 # So far may the sum of a node's probabilities be from 1.
 _ROUNDING = 1e-3
-# On so many nodes without a given label the models of the folds are compared: a share is known to a point or two.
-_ELSEWHERE = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,30 +159,17 @@ def held_out_by(results: Sequence[FoldRecord], labels: NDArray[np.int64], stage:
     )
 
 
-def fold_record(identity: str, number: int, part: Split, fit: Fit) -> FoldRecord:
-    """What a fit without some labels predicts for these, and for nodes elsewhere, in every stage."""
-    *earlier, last = (_rows(stage.label_distribution[part.test]) for stage in fit.stages)
-    elsewhere = _nodes_elsewhere(part, fit.label_distribution.shape[0])
+def fold_record(identity: str, number: int, nodes: NDArray[np.int64], fit: Fit) -> FoldRecord:
+    """What a fit without some labels predicts for these, in every stage."""
+    *earlier, last = (_rows(stage.label_distribution[nodes]) for stage in fit.stages)
     return FoldRecord(
         run=identity,
         fold=number,
-        nodes=tuple(part.test.tolist()),
+        nodes=tuple(nodes.tolist()),
         probabilities=last,
         seconds=round(fit.seconds, 3),
         earlier=tuple(EarlierStage(stage.name, rows) for stage, rows in zip(fit.stages, earlier, strict=False)),
-        elsewhere=tuple(
-            tuple(stage.label_distribution[elsewhere].argmax(axis=1).tolist()) for stage in fit.stages
-        ),
     )
-
-
-def _nodes_elsewhere(part: Split, num_nodes: int) -> NDArray[np.int64]:
-    """Some nodes that no fold has the label of; the same in all folds, which have their labels in common."""
-    given = np.concatenate([part.train, part.validation, part.test])
-    others = np.setdiff1d(np.arange(num_nodes), given)
-    if others.size <= _ELSEWHERE:
-        return others
-    return np.sort(np.random.default_rng(0).choice(others, _ELSEWHERE, replace=False))
 
 
 def _are_distributions(record: FoldRecord, num_classes: int) -> bool:
@@ -288,7 +273,7 @@ def _carry_out(job: FoldJob, progress: ProgressCallback) -> FoldRecord:
     run = job.run
     checkpoint = run.checkpoint(job.path.with_suffix(".safetensors"))
     fit = run.fit(Context(job.device, checkpoint, progress=in_time(progress, job.limit)))
-    result = fold_record(run.identity, run.number, run.split, fit)
+    result = fold_record(run.identity, run.number, run.split.test, fit)
     write_json(job.path, result.to_json())
     checkpoint.delete()
     return result

@@ -206,7 +206,7 @@ class _Fold:
     def _record(self) -> FoldRecord:
         context = Context(self.device, progress=in_time(None, self.limit))
         fit = self.method.fit(self.graph, self.part, self.seed, context)
-        return fold_record(self._identity, self.number, self.part, fit)
+        return fold_record(self._identity, self.number, self.part.test, fit)
 
     @cached_property
     def _identity(self) -> str:

@@ -34,8 +34,6 @@ class FoldRecord:
         seconds: Of training.
         earlier: The same by the stages before the last, in order, such as the base before label consistency; None
             in older files.
-        elsewhere: By every stage the predicted classes of some nodes without a given label, the same nodes in all
-            folds; None in older files.
     """
 
     run: str
@@ -44,7 +42,6 @@ class FoldRecord:
     probabilities: Probabilities
     seconds: float
     earlier: tuple[EarlierStage, ...] | None = None
-    elsewhere: tuple[tuple[int, ...], ...] | None = None
 
     @property
     def stages(self) -> tuple[Probabilities, ...]:
@@ -60,7 +57,6 @@ class FoldRecord:
             "probabilities": [list(row) for row in self.probabilities],
             "seconds": self.seconds,
             **({} if self.earlier is None else {"earlier": [stage.to_json() for stage in self.earlier]}),
-            **({} if self.elsewhere is None else {"elsewhere": [list(classes) for classes in self.elsewhere]}),
         }
 
     @classmethod
@@ -74,13 +70,10 @@ class FoldRecord:
                 probabilities=fields.read("probabilities", list_of(list_of(number))),
                 seconds=fields.read("seconds", duration),
                 earlier=fields.find("earlier", list_of(_earlier)),
-                elsewhere=fields.find("elsewhere", list_of(list_of(count))),
             )
             record._check_shape(record.probabilities, fields.place.to("probabilities"))
             for position, stage in enumerate(record.earlier or ()):
                 record._check_shape(stage.probabilities, fields.place.to("earlier").to(position))
-            if record.elsewhere is not None and len(record.elsewhere) != len(record.stages):
-                raise fields.place.to("elsewhere").error(f"has not the {len(record.stages)} stages of the fold")
             return record
 
     def _check_shape(self, probabilities: Probabilities, place: Place) -> None:
