@@ -87,7 +87,7 @@ def test_training_after_a_doubt_repeats_no_fold(tables: Path, tmp_path: Path) ->
 def test_of_several_methods_that_were_tried_the_one_that_was_taken_doubts(
     tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = {"base_epochs": 20, "epochs": 5, "models": 1, "samples": 1, "steps": 2}
+    settings = {"base_epochs": 20, "epochs": 5, "models": 1, "steps": 2}
     trained = lcgnn.train(tables, "auto", settings=settings, folds=2, workers=1, out=tmp_path / "run")
     monkeypatch.setattr(TwoPhase, "fit", no_fit)
     found = doubt(tmp_path / "run", workers=1, edges=0)

@@ -1,6 +1,7 @@
 """The choice as a row of a study: what its record holds, and that it is what a user gets."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ from lcgnn.assessment.evaluation import accuracy
 from lcgnn.errors import ConfigError
 from lcgnn.experiments.store import Store, read_pack, write_pack
 from lcgnn.experiments.study import keep_record
-from lcgnn.methods import create
+from lcgnn.graph import Graph, Split
+from lcgnn.methods import Context, Fit, create
+from lcgnn.methods.edges_alone import EdgesAlone
 from lcgnn.runs.choice.auto import Auto, ChosenFit, auto_made, run_of
 from lcgnn.runs.choice.candidates import AUTO, best_first
 from lcgnn.runs.records import Record
@@ -74,3 +77,28 @@ def test_one_label_a_class_leaves_nothing_to_choose_by_but_experience(tmp_path: 
     assert isinstance(fit, ChosenFit)
     assert np.allclose(fit.label_distribution.sum(axis=1), 1, atol=1e-5)
     assert not list(tmp_path.iterdir())
+
+
+def test_folds_that_are_kept_are_not_trained_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = SOURCE.load()
+    split = SplitSpec("handful", 5, 1).make(loaded.graph, loaded.split)
+    context = Context("cpu", folds=tmp_path / "folds")
+    first = MADE.fit(loaded.graph, split, 1, context)
+    kept = sorted((tmp_path / "folds").iterdir())
+    assert len(kept) == 2 * 5
+    kept[0].write_text("{", encoding="utf-8")
+    fitted: list[int] = []
+
+    def counted(method: EdgesAlone, graph: Graph, split: Split, *more: Any) -> Fit:
+        fitted.append(split.train.size)
+        return fit_as_ever(method, graph, split, *more)
+
+    fit_as_ever = EdgesAlone.fit
+    monkeypatch.setattr(EdgesAlone, "fit", counted)
+    again = MADE.fit(loaded.graph, split, 1, context)
+    # The fold whose file is damaged, and the method that is taken on all labels.
+    assert sorted(fitted) == [28, 35]
+    np.testing.assert_array_equal(first.label_distribution, again.label_distribution)
+    other = SplitSpec("handful", 5, 2).make(loaded.graph, loaded.split)
+    MADE.fit(loaded.graph, other, 1, context)
+    assert len(fitted) == 2 + 2 * 5 + 1

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from lcgnn.errors import ConfigError, TrainingError
 from lcgnn.methods import create
+from lcgnn.methods.blend import BLEND, Blend
 from lcgnn.runs.choice.candidates import (
     CANDIDATES,
     CHEAP,
@@ -20,6 +21,7 @@ from lcgnn.runs.choice.candidates import (
 from lcgnn.runs.choice.race import Race
 from lcgnn.runs.choice.verdict import Choice, base_of, decide
 from lcgnn.runs.choice.words import advice_in_words, choice_in_words, verdict
+from lcgnn.runs.cross_validation import held_out_by
 from lcgnn.runs.failures import Failure
 from lcgnn.runs.fields import Place
 from lcgnn.runs.records import FoldRecord
@@ -54,12 +56,14 @@ def finished(race: Race, hits: Mapping[str, int], seconds: Mapping[str, float] |
     return seen
 
 
-BEST = best_first(CANDIDATES)[0]
-EQUAL = dict.fromkeys((*CANDIDATES, "gcn", "appnp", "grand"), 4)
+# Those that are tried where nothing is said, and a costly one.
+NAMES = (*CANDIDATES, "lc-grand")
+BEST = best_first(NAMES)[0]
+EQUAL = dict.fromkeys((*NAMES, "gcn", "appnp", "grand"), 4)
 
 
 def race_of(budget: float | None = None, workers: int = 1, folds: int = FOLDS) -> Race:
-    return Race(CANDIDATES, LABELS, folds, budget, workers)
+    return Race(NAMES, LABELS, folds, budget, workers)
 
 
 def decided(race: Race, by_stage: bool = True) -> Choice:
@@ -68,10 +72,10 @@ def decided(race: Race, by_stage: bool = True) -> Choice:
 
 
 def test_there_is_experience_with_every_candidate_and_each_is_registered() -> None:
-    bases = [base for name in CANDIDATES if (base := base_of(name, create(name))) is not None]
-    assert {*CANDIDATES, *(name for name, _ in bases)} == set(EXPERIENCE)
-    assert set(CANDIDATES) & CHEAP
-    assert set(CANDIDATES) - CHEAP
+    bases = [base for name in NAMES if (base := base_of(name, create(name))) is not None]
+    assert {*NAMES, *(name for name, _ in bases), BLEND} == set(EXPERIENCE)
+    assert set(NAMES) & CHEAP
+    assert set(NAMES) - CHEAP
     assert best_first(["zz", "mlp", "aa", BEST]) == [BEST, "zz", "aa", "mlp"]
     assert best_first(["gcn", "lc-gcn-no-rl"]) == ["lc-gcn-no-rl", "gcn"]
 
@@ -79,9 +83,9 @@ def test_there_is_experience_with_every_candidate_and_each_is_registered() -> No
 def test_candidates_that_are_alike_are_all_tried_on_all_folds_the_cheap_ones_first() -> None:
     race = race_of()
     seen = finished(race, EQUAL)
-    assert seen[0] == set(CANDIDATES) & CHEAP
+    assert seen[0] == set(NAMES) & CHEAP
     assert [len(turn) for turn in seen[1:3]] == [1, 1]
-    assert all(len(race.results(name)) == FOLDS for name in CANDIDATES)
+    assert all(len(race.results(name)) == FOLDS for name in NAMES)
 
 
 def test_one_that_is_clearly_behind_is_dropped_early_and_says_so() -> None:
@@ -156,7 +160,7 @@ def test_a_costly_one_has_only_the_time_that_is_left_for_its_first_fold() -> Non
             limits.setdefault(name, race.limit(name))
             slow = name == "lc-grand"
             race.add(name, Failure("too long", out_of_time=True) if slow else made_up(fold, 4, 4, 2.0))
-    assert {name for name, limit in limits.items() if limit is not None} == set(CANDIDATES) - CHEAP - {BEST}
+    assert {name for name, limit in limits.items() if limit is not None} == set(NAMES) - CHEAP - {BEST}
     assert limits["lc-grand"] == pytest.approx((100 - 4 * 2) / 5)
     assert race.left_out == ["lc-grand"]
     assert race.in_vain == limits["lc-grand"]
@@ -204,10 +208,30 @@ def test_where_labels_do_not_tell_experience_decides_and_the_words_say_so() -> N
     race = race_of()
     finished(race, EQUAL)
     choice = decided(race)
-    assert choice.name == BEST
+    assert choice.name == BLEND
     said = choice_in_words(choice.record)[0]
+    assert said.startswith("Taken: blend (the mean of lc-appnp, lc-gcn and lc-grand), right for 40 of 60")
     assert "the better one on most graphs, though the labels cannot tell it from" in said
     assert {verdict(item, choice.record) for item in choice.record.tried} == {"best", "cannot tell"}
+
+
+def test_a_blend_is_the_mean_of_what_label_consistency_says_around_all_bases_that_were_tried_to_the_end() -> None:
+    race = race_of()
+    # The base of each is as bad, so that all of it is dropped.
+    finished(race, {**EQUAL, "lc-grand": 0, "grand": 0})
+    assert "lc-grand" in race.behind
+    choice = decided(race)
+    assert isinstance(choice.method, Blend)
+    assert choice.method.methods == {name: create(name) for name in ("lc-appnp", "lc-gcn")}
+    parts = [held_out_by(race.results(name), LABELS).distribution for name in choice.method.names]
+    confidence = np.mean(parts, axis=0).max(axis=1).mean()
+    assert choice.assessment.calibration.error_before == pytest.approx(abs(40 / 60 - confidence), abs=0.06)
+
+
+def test_a_single_method_with_label_consistency_is_no_blend() -> None:
+    race = Race(("lc-gcn", "mlp"), LABELS, FOLDS)
+    finished(race, EQUAL)
+    assert decided(race).record.named(BLEND) is None
 
 
 def test_a_base_may_be_taken_alone() -> None:
@@ -318,6 +342,6 @@ def test_there_is_nothing_ahead_of_a_single_candidate() -> None:
 
 def test_the_longest_fold_is_begun_first() -> None:
     race = race_of()
-    for place, name in enumerate(CANDIDATES):
+    for place, name in enumerate(NAMES):
         race.add(name, made_up(0, 4, None, float(place)))
-    assert race.in_order([(name, 1) for name in CANDIDATES]) == [(name, 1) for name in reversed(CANDIDATES)]
+    assert race.in_order([(name, 1) for name in NAMES]) == [(name, 1) for name in reversed(NAMES)]
