@@ -30,7 +30,7 @@ COMMANDS = (
     (1, ("train", "columns")),
 )
 # What is trained for a moment before, so that its kernels are there.
-WARMED_UP, FEW = ("lc-gcn", "lc-appnp", "lc-grand"), ("--base-epochs", "2", "--epochs", "2")
+WARMED_UP, FEW = ("lc-gcn", "lc-appnp"), ("--base-epochs", "2", "--epochs", "2")
 # Packages whose import a profile of the start names.
 PACKAGES = ("torch", "scipy", "numpy", "numba", "joblib", "pyarrow", "rich", "typer")
 
