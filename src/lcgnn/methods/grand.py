@@ -13,7 +13,8 @@ when neither it nor the accuracy has improved for so many epochs.
 
 ``confidence`` is not the original's: with few labels the first predictions are hardly better than chance, and
 bringing them to agree makes that worse. Following GRAND+ (Feng et al. 2022), nodes count once their mean
-prediction gives a class at least ``confidence`` times what chance would.
+prediction gives a class at least ``confidence`` times what chance would. Neither are ``smoothing`` and
+``averaged_weights``, which are off: what they are worth is in docs/grand.md.
 """
 
 from __future__ import annotations
