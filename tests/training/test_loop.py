@@ -392,7 +392,7 @@ def test_a_run_interrupted_after_any_epoch_ends_as_if_it_had_not_been(name, afte
 
 @pytest.mark.parametrize("after", [1, 2, 8, 9, 13])
 def test_a_run_that_averages_its_weights_is_continued_with_their_mean(after, tmp_path):
-    settings = {"averaged_weights": 0.7, "hidden": 5, "steps": 2}
+    settings: dict[str, Any] = {"averaged_weights": 0.7, "hidden": 5, "steps": 2}
     context = Context(checkpoint=CheckpointFile(tmp_path / "state", "run", every=0), progress=interrupting(after))
     with pytest.raises(Interruption):
         fit("lc-grand", context=context, **settings)
