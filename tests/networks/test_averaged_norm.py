@@ -1,6 +1,7 @@
 """GRAND with batch normalisation against torch's own on the averaged features themselves."""
 
 import math
+from functools import partial
 
 import pytest
 import torch
@@ -25,7 +26,10 @@ from lcgnn.methods import create
 from lcgnn.methods.base import Context
 from lcgnn.networks.averaged_norm import AveragedNorm
 from lcgnn.networks.grand import GRAND
+from lcgnn.networks.propagation import powers_mean
 from lcgnn.training.checkpoint import CheckpointFile
+
+with_and_without_averaged_weights = pytest.mark.parametrize("averaged_weights", [0.0, 0.6])
 
 STEPS, DROP_NODE, KEY = SETTINGS["steps"], SETTINGS["drop_node"], 13
 
@@ -54,7 +58,7 @@ def drawn_averages(graph, key: int) -> torch.Tensor:
 
 def measured(graph) -> AveragedNorm:
     norm = AveragedNorm(NUM_FEATURES)
-    norm.measure(GraphTensors(graph), DROP_NODE, STEPS, KEY)
+    norm.measure(GraphTensors(graph), DROP_NODE, partial(powers_mean, steps=STEPS), KEY)
     with torch.no_grad():
         generator = torch.Generator().manual_seed(5)
         norm.scale.uniform_(0.5, 2, generator=generator)
@@ -160,9 +164,18 @@ def test_dropout_of_the_averages_adds_the_noise_of_its_key():
     torch.testing.assert_close(network(tensors), network(tensors), rtol=0, atol=0)
 
 
-def test_what_is_fitted_gives_the_same_answer_without_the_graph_that_it_was_fitted_to():
+@with_and_without_averaged_weights
+def test_what_is_fitted_gives_the_same_answer_without_the_graph_that_it_was_fitted_to(averaged_weights):
     graph = random_graph()
-    method = create("lc-grand", normalized=True, base_epochs=6, epochs=4, hidden=5, steps=2)
+    method = create(
+        "lc-grand",
+        normalized=True,
+        averaged_weights=averaged_weights,
+        base_epochs=6,
+        epochs=4,
+        hidden=5,
+        steps=2,
+    )
     fit = method.fit(graph, split_of(graph), seed=1, context=Context(device="cpu"))
     again = method.fit(graph, split_of(graph), seed=1, context=Context(device="cpu"))
     assert (fit.label_distribution == again.label_distribution).all()
@@ -173,9 +186,18 @@ class Interrupted(Exception):
     """What a progress callback raises here."""
 
 
-def test_a_fit_that_was_interrupted_ends_as_if_it_had_not_been(tmp_path):
+@with_and_without_averaged_weights
+def test_a_fit_that_was_interrupted_ends_as_if_it_had_not_been(averaged_weights, tmp_path):
     graph = random_graph()
-    method = create("lc-grand", normalized=True, base_epochs=6, epochs=4, hidden=5, steps=2)
+    method = create(
+        "lc-grand",
+        normalized=True,
+        averaged_weights=averaged_weights,
+        base_epochs=6,
+        epochs=4,
+        hidden=5,
+        steps=2,
+    )
     whole = method.fit(graph, split_of(graph), seed=1, context=Context(device="cpu"))
 
     def stop(progress):

@@ -54,8 +54,16 @@ def mask(rate: float, key: int, place: str, columns: int) -> torch.Tensor:
     return Dropout(rate, derive_key(key, place)).mask_like(torch.empty(NUM_NODES, columns))
 
 
+def shares_of_powers(network: GRAND) -> list[float]:
+    """What the powers 0 to K of the adjacency count."""
+    if network.smoothing == "mean":
+        return [1 / (network.steps + 1)] * (network.steps + 1)
+    stay, go = network.teleport, 1 - network.teleport
+    return [*(stay * go**step for step in range(network.steps)), go**network.steps]
+
+
 def authors_logits(network: GRAND, graph, key: int | None) -> torch.Tensor:
-    """The mean of the powers of the adjacency times the features themselves, then two layers."""
+    """The averaged powers of the adjacency times the features themselves, then two layers."""
     x = torch.tensor(_dense(graph.features))
     hidden_mask = torch.ones(())
     if key is None:
@@ -66,11 +74,11 @@ def authors_logits(network: GRAND, graph, key: int | None) -> torch.Tensor:
             x = x * mask(network.input_dropout, key, "input", NUM_FEATURES)
         hidden_mask = mask(network.dropout, key, "hidden", HIDDEN)
     adjacency = torch.tensor(normalized_adjacency(graph.adjacency).toarray())
-    total = power = x
-    for _ in range(network.steps):
-        power = adjacency @ power
-        total = total + power
-    hidden = (total / (network.steps + 1) @ network.weight_0 + network.bias_0).relu() * hidden_mask
+    averaged = sum(
+        share * torch.linalg.matrix_power(adjacency, step) @ x
+        for step, share in enumerate(shares_of_powers(network))
+    )
+    hidden = (averaged @ network.weight_0 + network.bias_0).relu() * hidden_mask
     return hidden @ network.weight_1 + network.bias_1
 
 
@@ -88,8 +96,9 @@ def authors_disagreement(samples: list[torch.Tensor], temperature: float) -> tor
 @either_features
 @pytest.mark.parametrize("input_dropout", [0.0, 0.3])
 @pytest.mark.parametrize("key", [None, 11])
-def test_logits_and_gradients_equal_the_authors_form(key, input_dropout, sparse, choice):
-    graph, network = random_graph(sparse=sparse), network_of(input_dropout=input_dropout)
+@pytest.mark.parametrize("smoothing", [{}, {"smoothing": "personalized", "teleport": 0.3}])
+def test_logits_and_gradients_equal_the_authors_form(smoothing, key, input_dropout, sparse, choice):
+    graph, network = random_graph(sparse=sparse), network_of(input_dropout=input_dropout, **smoothing)
     with use(choice):
         tensors = GraphTensors(graph)
         logits = network.readout(tensors, network.embed(tensors), key)
@@ -123,11 +132,15 @@ def test_a_training_pass_has_the_authors_samples_and_consistency_loss(sparse, ch
 @either_features
 @pytest.mark.parametrize("input_dropout", [0.0, 0.3])
 @pytest.mark.parametrize("blocks", ["one block of rows", "several"])
-def test_an_epochs_passes_give_autograds_answers_and_gradients(blocks, input_dropout, sparse, monkeypatch):
+@pytest.mark.parametrize("smoothing", ["mean", "personalized"])
+def test_an_epochs_passes_give_autograds_answers_and_gradients(
+    smoothing, blocks, input_dropout, sparse, monkeypatch
+):
     if blocks == "several":
         monkeypatch.setattr(threads, "_ROWS", 8)
         monkeypatch.setattr(threads, "_TOGETHER", 4)
-    tensors, network = GraphTensors(random_graph(sparse=sparse)), network_of(input_dropout=input_dropout)
+    tensors = GraphTensors(random_graph(sparse=sparse))
+    network = network_of(input_dropout=input_dropout, smoothing=smoothing)
     own, autograds = network.passes(tensors), Passes(network, tensors)
     assert type(own) is GRANDPasses
     generator = torch.Generator().manual_seed(4)
@@ -179,8 +192,20 @@ def test_nodes_that_nothing_is_sure_of_do_not_count_in_the_agreement():
         ("drop_node", 1.0, "below 1"),
         ("temperature", 0.0, "above 0"),
         ("agreement_weight", -1.0, "at least 0"),
+        ("teleport", 0.0, "above 0"),
     ],
 )
 def test_a_setting_out_of_its_range_is_told_in_one_line(setting, value, told):
     with pytest.raises(ConfigError, match=f"lc-grand: {setting} is .*{told}"):
         create("lc-grand", **{setting: value})
+
+
+def test_personalised_pagerank_of_more_and_more_steps_stops_changing():
+    tensors = GraphTensors(random_graph())
+    far, further = (network_of(smoothing="personalized", teleport=0.5, steps=steps)(tensors) for steps in (40, 80))
+    assert_close(far.detach(), further.detach())
+
+
+def test_how_features_are_averaged_is_told_by_name():
+    with pytest.raises(ConfigError, match="smoothing is 'power'"):
+        create("grand", smoothing="power")

@@ -208,6 +208,39 @@ def test_a_second_phase_starts_from_the_last_epoch_of_the_first_with_a_new_optim
     assert second.best_state["weight"].item() == pytest.approx(-7, rel=1e-4)
 
 
+def averaged(epochs: int, averaging: float) -> float:
+    """The weight -1, -2 and so on, an epoch counting so many times what the next one does."""
+    counts = averaging ** np.arange(epochs - 1, -1, -1)
+    return float(-(counts * np.arange(1, epochs + 1)).sum() / counts.sum())
+
+
+@pytest.mark.parametrize("averaging", [0.5, 0.9])
+def test_what_is_kept_may_be_the_mean_of_the_weights_over_the_epochs_so_far(averaging):
+    last = run_script([], "last", epochs=5, averaging=averaging)
+    assert last.best_state["weight"].item() == pytest.approx(averaged(5, averaging), rel=1e-4)
+    lowest = run_script(losses(3, 2, 1, 2), "loss", averaging=averaging)
+    assert lowest.best_state["weight"].item() == pytest.approx(averaged(3, averaging), rel=1e-4)
+
+
+def test_the_mean_of_the_weights_is_what_is_validated_and_does_not_change_the_training():
+    graph, _ = clustered_graph()
+    tensors = GraphTensors(graph)
+    nodes, objective = torch.arange(8, 20), CrossEntropy(tensors, torch.arange(8))
+    outcomes, left = [], []
+    for averaging in (0.0, 0.8):
+        network = GCN(12, 2, generator=torch.Generator().manual_seed(0))
+        phase = Phase("base", 10, 0.05, 5e-4, "stopped", averaging=averaging)
+        outcomes.append(Trainer(network, tensors, nodes, 0).run(phase, objective))
+        left.append({name: value.clone() for name, value in network.state().items()})
+    plain, mean = outcomes
+    np.testing.assert_array_equal(mean.history[:, 0], plain.history[:, 0])
+    assert all(torch.equal(value, left[1][name]) for name, value in left[0].items())
+    with network.holding(mean.best_state), torch.no_grad():
+        loss, correct = objective.scores(network(tensors), nodes)
+    np.testing.assert_allclose(mean.history[-1, 1:], [loss, correct / 12], rtol=1e-5)
+    assert mean.history[-1, 1] != plain.history[-1, 1]
+
+
 # A graph and a real method from here on.
 
 PHASES = {"base_epochs": 8, "epochs": 8, "base_stop_window": 0}
@@ -355,6 +388,17 @@ def test_a_run_interrupted_after_any_epoch_ends_as_if_it_had_not_been(name, afte
     resumed = fit(name, context=Context(checkpoint=checkpoint, progress=seen.append))
     assert len(seen) == 16 - after + 1  # The epoch under way is measured again, the ones before are not.
     assert_same_to_the_bit(resumed, fit(name))
+
+
+@pytest.mark.parametrize("after", [1, 2, 8, 9, 13])
+def test_a_run_that_averages_its_weights_is_continued_with_their_mean(after, tmp_path):
+    settings: dict[str, Any] = {"averaged_weights": 0.7, "hidden": 5, "steps": 2}
+    context = Context(checkpoint=CheckpointFile(tmp_path / "state", "run", every=0), progress=interrupting(after))
+    with pytest.raises(Interruption):
+        fit("lc-grand", context=context, **settings)
+    checkpoint = CheckpointFile(tmp_path / "state", "run", every=0)
+    resumed = fit("lc-grand", context=Context(checkpoint=checkpoint), **settings)
+    assert_same_to_the_bit(resumed, fit("lc-grand", **settings))
 
 
 @pytest.mark.parametrize("selection", ["last", "loss"])

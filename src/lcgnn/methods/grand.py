@@ -13,18 +13,20 @@ when neither it nor the accuracy has improved for so many epochs.
 
 ``confidence`` is not the original's: with few labels the first predictions are hardly better than chance, and
 bringing them to agree makes that worse. Following GRAND+ (Feng et al. 2022), nodes count once their mean
-prediction gives a class at least ``confidence`` times what chance would.
+prediction gives a class at least ``confidence`` times what chance would. Neither are ``smoothing`` and
+``averaged_weights``, which are off: what they are worth is in docs/grand.md.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
 from lcgnn.methods.base import setting
 from lcgnn.methods.lc import TwoPhase, register_network
-from lcgnn.networks.grand import GRAND
+from lcgnn.networks.grand import GRAND, GRANDSmoothing
+from lcgnn.training.loop import Phase
 
 
 @register_network("grand", "GRAND")
@@ -64,6 +66,27 @@ class GRANDMethod(TwoPhase):
         "on the features then acts on their averages. Trains on the whole graph only.",
         added="0.3",
     )
+    smoothing: GRANDSmoothing = setting(
+        "mean",
+        "How features are averaged over the edges: by the 'mean' of the powers of the adjacency (the paper) or by "
+        "'personalized' PageRank.",
+        added="0.3",
+    )
+    teleport: float = setting(
+        0.1,
+        "The share of a node's own features in every step of personalised PageRank (its alpha).",
+        above=0,
+        at_most=1,
+        added="0.3",
+    )
+    averaged_weights: float = setting(
+        0.0,
+        "Answer with the mean of the weights over the epochs, each of which counts so many times what the next "
+        "one does; 0: with the weights of one epoch (the paper).",
+        at_least=0,
+        below=1,
+        added="0.3",
+    )
 
     @property
     def passes_a_step(self) -> int:
@@ -83,5 +106,14 @@ class GRANDMethod(TwoPhase):
             dropout=self.dropout,
             input_dropout=self.input_dropout,
             normalized=self.normalized,
+            smoothing=self.smoothing,
+            teleport=self.teleport,
             generator=generator,
         )
+
+    def base_phase(self) -> Phase:
+        return replace(super().base_phase(), averaging=self.averaged_weights)
+
+    def second_phase(self) -> Phase | None:
+        second = super().second_phase()
+        return second and replace(second, averaging=self.averaged_weights)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 
 from lcgnn.compute.kernels.dropout import NO_DROPOUT, derive_key
 from lcgnn.compute.kernels.noise import noise_like
 from lcgnn.compute.placement.base import Placement
-from lcgnn.compute.sparse import dropped_product
-from lcgnn.networks.propagation import powers_mean
+from lcgnn.compute.sparse import SparseMatrix, dropped_product
 
 # So many random propagations are measured, so many columns at a time.
 _DRAWS, _COLUMNS = 4, 64
@@ -49,7 +50,9 @@ class AveragedNorm(nn.Module):
         self.node_squares: Tensor | None = None  # (N, 1) r, of the graph that is trained on
 
     @torch.no_grad()
-    def measure(self, graph: Placement, drop_node: float, steps: int, key: int) -> None:
+    def measure(
+        self, graph: Placement, drop_node: float, average: Callable[[SparseMatrix, Tensor], Tensor], key: int
+    ) -> None:
         """Take over the columns' means and variances, and how large a node's normalised averages are."""
         kept = [
             graph.dropout(drop_node, derive_key(key, draw)).mask_like(graph.zeros(1)) > 0 for draw in range(_DRAWS)
@@ -58,7 +61,7 @@ class AveragedNorm(nn.Module):
         for first in range(0, graph.num_features, _COLUMNS):
             chosen = slice(first, min(first + _COLUMNS, graph.num_features))
             columns = _columns(graph, chosen)
-            averages = torch.stack([powers_mean(graph.adjacency, columns * one, steps) for one in kept])
+            averages = torch.stack([average(graph.adjacency, columns * one) for one in kept])
             self.mean[chosen] = averages.mean(dim=(0, 1))
             variance = averages.var(dim=1, correction=0).mean(dim=0)
             self.deviation[chosen] = (variance + _LEAST_VARIANCE).sqrt()

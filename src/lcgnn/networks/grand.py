@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -15,11 +15,13 @@ from lcgnn.compute.kernels.dropped import kept_rows
 from lcgnn.compute.kernels.hidden import hidden_layer
 from lcgnn.compute.kernels.samples import disagreement
 from lcgnn.compute.placement.base import Kind, Placement
-from lcgnn.compute.sparse import dropped_product
+from lcgnn.compute.sparse import SparseMatrix, dropped_product
 from lcgnn.networks.averaged_norm import AveragedNorm
 from lcgnn.networks.grand_passes import GRANDPasses
 from lcgnn.networks.network import Network, Passes, TrainingOutput, glorot
-from lcgnn.networks.propagation import powers_mean
+from lcgnn.networks.propagation import personalized, powers_mean
+
+GRANDSmoothing = Literal["mean", "personalized"]
 
 
 class GRAND(Network):
@@ -32,7 +34,8 @@ class GRAND(Network):
 
     :math:`\bar Z'` being their mean, sharpened by a temperature. In prediction the features count 1 - p instead.
     The features are projected before they are propagated: an epoch propagates ``hidden`` columns S times, and
-    never the features. With ``normalized``, averaged features and hidden layer are batch-normalised; see
+    never the features. With ``smoothing="personalized"``, :math:`\bar A` is personalised PageRank after K steps
+    instead. With ``normalized``, averaged features and hidden layer are batch-normalised; see
     ``AveragedNorm`` for how that is done without the averages.
 
     Args:
@@ -48,6 +51,8 @@ class GRAND(Network):
         dropout: Rate on the hidden layer.
         input_dropout: Rate on the features; with ``normalized`` on their averages.
         normalized: Whether averaged features and hidden layer are batch-normalised, as in the original on PubMed.
+        smoothing: The mean of the powers, or personalised PageRank.
+        teleport: The share of a node's own row in every step of personalised PageRank, its alpha.
         generator: Draws the initial weights.
     """
 
@@ -68,6 +73,8 @@ class GRAND(Network):
         dropout: float,
         input_dropout: float,
         normalized: bool = False,
+        smoothing: GRANDSmoothing = "mean",
+        teleport: float = 0.1,
         generator: torch.Generator,
     ) -> None:
         super().__init__()
@@ -79,6 +86,8 @@ class GRAND(Network):
         self.drop_node = drop_node
         self.dropout = dropout
         self.input_dropout = input_dropout
+        self.smoothing = smoothing
+        self.teleport = teleport
         self.weight_0 = glorot(num_features, hidden, generator=generator)
         self.bias_0 = nn.Parameter(torch.zeros(hidden))
         self.weight_1 = glorot(hidden, num_classes, generator=generator)
@@ -93,7 +102,7 @@ class GRAND(Network):
 
     def prepare(self, graph: Placement, seed: int) -> None:
         if self.averages is not None:
-            self.averages.measure(graph, self.drop_node, self.steps, derive_key(seed, "averages"))
+            self.averages.measure(graph, self.drop_node, self.average, derive_key(seed, "averages"))
 
     def embed(self, graph: Placement) -> Tensor | None:
         """The projected features, where no dropout on them comes before."""
@@ -103,13 +112,19 @@ class GRAND(Network):
 
     def readout(self, graph: Placement, embedding: Tensor | None, key: int | None) -> Tensor:
         """Logits (N, C); with a key those of one sample."""
-        propagated = powers_mean(graph.adjacency, self._projected(graph, embedding, key), self.steps)
+        propagated = self.average(graph.adjacency, self._projected(graph, embedding, key))
         dropout = graph.dropout(self.dropout, key, "hidden")
         if self.averages is not None:
             answers = projected(self._normalized(graph, self.averages, propagated, dropout, key), self.weight_1)
         else:
             answers = hidden_layer(propagated, self.bias_0, self.weight_1, "relu", dropout)
         return plus_bias(answers, self.bias_1)
+
+    def average(self, adjacency: SparseMatrix, rows: Tensor) -> Tensor:
+        """(N, D) rows averaged over the nodes up to K steps away; a symmetric operation, its own gradient."""
+        if self.smoothing == "personalized":
+            return personalized(adjacency, rows, self.steps, self.teleport)
+        return powers_mean(adjacency, rows, self.steps)
 
     def _projected(self, graph: Placement, embedding: Tensor | None, key: int | None) -> Tensor:
         """(N, D) the projected features of the nodes that are not dropped."""

@@ -14,7 +14,6 @@ from lcgnn.compute.kernels.samples import disagreement
 from lcgnn.compute.placement.base import Placement
 from lcgnn.networks.input_layer import InputLayer
 from lcgnn.networks.network import Passes, TrainingOutput
-from lcgnn.networks.propagation import mean_of_powers
 
 if TYPE_CHECKING:
     from lcgnn.networks.grand import GRAND
@@ -73,7 +72,7 @@ class GRANDPasses(Passes):
 
     def _logits(self, projected: Tensor, dropout: Dropout, hidden: Tensor) -> Tensor:
         """(N, C) from the projected features; what is left of the hidden layer is written to the matrix given."""
-        propagated = mean_of_powers(self.graph.adjacency, projected, self.grand.steps)
+        propagated = self.grand.average(self.graph.adjacency, projected)
         activation.forward(propagated.numpy(), self.bias_0.numpy(), False, dropout, hidden.numpy())
         return dense.plus_bias(dense.tall_product(hidden, self.weight_1), self.bias_1)
 
@@ -90,7 +89,7 @@ class GRANDPasses(Passes):
             by_bias_1 += dense.column_sums(by_answer)
             through = self._through_activation(sample, dense.product(by_answer, self.weight_1.T))
             by_bias_0 += dense.column_sums(through)
-            by_projected = mean_of_powers(self.graph.adjacency, through, self.grand.steps)
+            by_projected = self.grand.average(self.graph.adjacency, through)
             if by_embedding is None:
                 by_weight_0 += sample.input.gradient(by_projected)
             else:

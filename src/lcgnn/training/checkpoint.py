@@ -53,6 +53,7 @@ class Checkpoint:
         parameters: Of the network, and the buffers that it keeps, if any.
         moments: Of the optimiser, by parameter and moment.
         current: The phase under way.
+        mean: What the network's state was on average, where the phase goes by that.
     """
 
     seconds: float
@@ -62,6 +63,7 @@ class Checkpoint:
     parameters: dict[str, Tensor]
     moments: dict[str, Tensor]
     current: Outcome
+    mean: dict[str, Tensor] = field(default_factory=dict)
 
 
 class CheckpointFile:
@@ -91,6 +93,7 @@ class CheckpointFile:
         outcomes = [*checkpoint.finished, checkpoint.current]
         tensors = {f"parameters/{name}": value for name, value in checkpoint.parameters.items()}
         tensors |= {f"moments/{name}": value for name, value in checkpoint.moments.items()}
+        tensors |= {f"mean/{name}": value for name, value in checkpoint.mean.items()}
         for position, outcome in enumerate(outcomes):
             tensors[f"{position}/history"] = torch.from_numpy(outcome.history.reshape(-1, 3))
             for name, value in outcome.best_state.items():
@@ -130,6 +133,7 @@ class CheckpointFile:
             parameters=_with_prefix(tensors, "parameters/"),
             moments=_with_prefix(tensors, "moments/"),
             current=outcomes[-1],
+            mean=_with_prefix(tensors, "mean/"),
         )
 
     def delete(self) -> None:

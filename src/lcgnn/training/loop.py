@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Literal
 
@@ -48,6 +48,8 @@ class Phase:
         patience: Stop after so many epochs in a row in which neither the highest validation accuracy nor the
             lowest validation loss so far improved. 0 never stops.
         decays: The L2 penalty of every parameter that has one, by name; None for ``weight_decay`` on all.
+        averaging: Of every epoch not its parameters are validated and kept but their exponential mean over the
+            epochs of the phase, each of which counts so many times what the next one does; 0 for no mean.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Phase:
     stop_after: int | None = None
     patience: int = 0
     decays: Mapping[str, float] | None = None
+    averaging: float = 0.0
 
     def __post_init__(self) -> None:
         if self.epochs < 1:
@@ -183,16 +186,20 @@ class Loop:
         self.best_epoch = 0
         self.best_state: dict[str, Tensor] = {}
         self.watch = _Watch()
+        self.mean = _Mean(self.network, phase.averaging)
 
     def step(self) -> bool:
         """Validate the current epoch and, unless the phase ends here, take one optimiser step."""
-        self.passes.begin()
-        if self.epoch:
-            self._record()
-        if self.epoch == self.phase.epochs or self._stops_early():
-            if not self.validates:
-                self._keep()
-            return False
+        with self._holding_what_counts():
+            self.passes.begin()
+            if self.epoch:
+                self._record()
+            if self.epoch == self.phase.epochs or self._stops_early():
+                if not self.validates:
+                    self._keep()
+                return False
+        if self.phase.averaging:
+            self.passes.begin()
         key = derive_key(self.trainer.seed, self.phase.name, self.epoch)
         self.last_loss, gradients = self._loss_and_gradients(self.passes.train(key))
         if not math.isfinite(self.last_loss):
@@ -201,7 +208,14 @@ class Loop:
         self.trainer.graph.sum_gradients(self.parameters.values())
         self.optimizer.step()
         self.epoch += 1
+        if self.phase.averaging:
+            self.mean.add(self.epoch)
         return True
+
+    def _holding_what_counts(self) -> AbstractContextManager[None]:
+        """Inside of it the network has the parameters that are validated and kept."""
+        averaged = self.phase.averaging and self.epoch
+        return self.network.holding(self.mean.state) if averaged else nullcontext()
 
     def _loss_and_gradients(self, output: TrainingOutput) -> tuple[float, list[Tensor]]:
         """The objective's loss of every answer and the network's extra loss, and the gradient by each of them."""
@@ -274,6 +288,7 @@ class Loop:
             parameters=self.network.state(),
             moments=self.optimizer.moments(),
             current=self.outcome(),
+            mean=self.mean.state,
         )
 
     @torch.no_grad()
@@ -284,6 +299,7 @@ class Loop:
         self.optimizer.restore(saved.epoch, saved.moments)
         self.best_epoch, self.best_state = saved.current.best_epoch, saved.current.best_state
         self.curve = [(row[0], row[1], row[2]) for row in saved.current.history.tolist()]
+        self.mean.state = saved.mean
         self.watch = _Watch()
         for _, validation_loss, accuracy in self.curve:
             self.watch.add(validation_loss, accuracy)
@@ -316,6 +332,29 @@ class _Watch:
         self.stale = 0 if improved or math.isnan(loss) else self.stale + 1
         self.lowest_loss = min(self.lowest_loss, loss)
         self.highest_accuracy = max(self.highest_accuracy, accuracy)
+
+
+class _Mean:
+    """An exponential mean of a network's state over the epochs.
+
+    Args:
+        network: Whose parameters, and buffers that it keeps.
+        averaging: What an epoch counts where the one after it counts 1.
+    """
+
+    def __init__(self, network: Network, averaging: float) -> None:
+        self.network, self.averaging = network, averaging
+        self.state: dict[str, Tensor] = {}
+
+    def add(self, epoch: int) -> None:
+        """Take in the state that the network has after an epoch, counted from 1."""
+        # Of all that the epochs so far count, 1 + a + a^2 + ..., what this one does.
+        share = (1 - self.averaging) / (1 - self.averaging**epoch)
+        for name, value in self.network.state().items():
+            if name in self.state and value.is_floating_point():
+                self.state[name].lerp_(value, share)
+            else:
+                self.state[name] = value.clone()
 
 
 def _weight_decay(parameters: Mapping[str, Tensor], phase: Phase) -> dict[str, float]:
