@@ -14,6 +14,7 @@ from lcgnn.methods.base import OWN_GRAPH
 from lcgnn.methods.blend import Blend
 from lcgnn.methods.fitted import fitted_networks
 from lcgnn.runs.model import TrainedModel
+from lcgnn.runs.train import train
 
 SHORT: dict[str, Any] = {"base_epochs": 5, "epochs": 3}
 GCN, APPNP, MLP = (create(name, **SHORT) for name in ("lc-gcn", "lc-appnp", "mlp"))
@@ -86,3 +87,9 @@ def test_its_parts_tell_how_far_they_are() -> None:
 def test_what_is_no_blend_is_refused_in_one_line(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         create("blend", **settings)
+
+
+def test_its_table_has_a_row_for_every_member(tmp_path: Path) -> None:
+    training = train((GRAPH, SPLIT), BOTH, out=tmp_path / "run", workers=1)
+    assert [stage.method for stage in training.summary.stages] == ["lc-appnp", "lc-gcn", "blend"]
+    assert any(sentence.startswith("blend minus lc-appnp: ") for sentence in training.words)

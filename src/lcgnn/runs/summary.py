@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lcgnn.assessment.evaluation import ClassCount, PairedDifference
 from lcgnn.assessment.evaluation import Summary as OverSeeds
+from lcgnn.methods import is_registered
 from lcgnn.runs.choice.verdict import Choice
 from lcgnn.runs.choice.words import advice_in_words, choice_in_words, distrust_in_words
 from lcgnn.runs.records import Answers, Communication, Record, StageRecord, StageSummary, Summary
@@ -100,7 +101,7 @@ def difference_in_words(summary: Summary) -> list[str]:
             f"{text} (95 % interval {100 * difference.low:+.1f} to {100 * difference.high:+.1f}, paired t-test "
             f"p = {difference.p_value:.2g}, better on {difference.wins} of {difference.count} seeds)"
         ]
-    if difference.mean < _COLLAPSE:
+    if difference.mean < _COLLAPSE and summary.stages[0].name == "base":
         sentences.append(
             "So large a loss means that the base was not sure enough of its classes when the second phase began: "
             "give it more --base-epochs or a higher learning rate."
@@ -155,6 +156,11 @@ def _difference(stages: Sequence[StageSummary]) -> PairedDifference | None:
     return PairedDifference.between(last, first)
 
 
+def _method_of(stage: str, session: Session) -> str:
+    """Whose answer an earlier stage is: a member's, which has its name, or the base's."""
+    return stage if is_registered(stage) else session.runs[0].spec.base
+
+
 def _stage(session: Session, position: int, records: Sequence[Record]) -> StageSummary:
     stages = [record.stages[position] for record in records]
     test = [stage.test_accuracy for stage in stages]
@@ -162,7 +168,7 @@ def _stage(session: Session, position: int, records: Sequence[Record]) -> StageS
     # Without test labels there is nothing to be measured.
     over_seeds = OverSeeds.of(measured) if len(measured) == len(test) else None
     is_last = position == len(records[0].stages) - 1
-    method = session.configuration.method if is_last else session.runs[0].spec.base
+    method = session.configuration.method if is_last else _method_of(stages[0].name, session)
     return StageSummary(
         name=stages[0].name,
         method=method,
