@@ -200,13 +200,13 @@ class _Fold:
             return record
         found = self.trained(alone=False)
         if isinstance(found, FoldRecord):
-            write_json(path, found.to_json())
+            write_json(path, replace(found, run=self._identity).to_json())
         return found
 
     def _record(self) -> FoldRecord:
         context = Context(self.device, progress=in_time(None, self.limit))
         fit = self.method.fit(self.graph, self.part, self.seed, context)
-        return fold_record(self._identity, self.number, self.part.test, fit)
+        return fold_record("", self.number, self.part.test, fit)
 
     @cached_property
     def _identity(self) -> str:
