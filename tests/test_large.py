@@ -9,7 +9,7 @@ import pytest
 
 LCGNN = [sys.executable, "-m", "lcgnn"]
 GENERATE = ["generate", "big", "--nodes", "1500", "--edges", "6000", "--features", "8", "--classes", "3"]
-TRAIN = ["train", "big", "--base-epochs", "30", "--epochs", "10", "--json"]
+TRAIN = ["train", "big", "--method", "lc-gcn", "--base-epochs", "30", "--epochs", "10", "--json"]
 
 
 def lcgnn(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
