@@ -126,9 +126,19 @@ def test_a_wrong_or_used_token_opens_nothing(served: Served, visit: Callable[...
         urllib.request.urlopen(f"{served.address}/api/state", timeout=10)
 
 
+class Stranger(http.server.BaseHTTPRequestHandler):
+    """Somebody else's server: an empty page at every address, so that a browser has nothing to complain of."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+
 def test_a_page_of_another_origin_can_neither_read_nor_write(served: Served, visit: Callable[..., Any]) -> None:
     before = served.labels()
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as stranger:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Stranger) as stranger:
         threading.Thread(target=stranger.serve_forever, daemon=True).start()
         served.open(visit)
         page = visit(f"http://127.0.0.1:{stranger.server_port}/", storage_state=served.cookies)
