@@ -26,6 +26,7 @@ from lcgnn.networks.network import Network, TrainingOutput
 from lcgnn.networks.reach_passes import quickest_passes
 from lcgnn.training.checkpoint import Checkpoint, CheckpointFile, Outcome
 from lcgnn.training.objectives import Objective
+from lcgnn.training.weight_mean import WeightMean
 
 Selection = Literal["accuracy", "loss", "both", "stopped", "last"]
 SELECTIONS: tuple[Selection, ...] = ("accuracy", "loss", "both", "stopped", "last")
@@ -186,7 +187,7 @@ class Loop:
         self.best_epoch = 0
         self.best_state: dict[str, Tensor] = {}
         self.watch = _Watch()
-        self.mean = _Mean(self.network, phase.averaging)
+        self.mean = WeightMean(self.network, phase.averaging)
 
     def step(self) -> bool:
         """Validate the current epoch and, unless the phase ends here, take one optimiser step."""
@@ -332,29 +333,6 @@ class _Watch:
         self.stale = 0 if improved or math.isnan(loss) else self.stale + 1
         self.lowest_loss = min(self.lowest_loss, loss)
         self.highest_accuracy = max(self.highest_accuracy, accuracy)
-
-
-class _Mean:
-    """An exponential mean of a network's state over the epochs.
-
-    Args:
-        network: Whose parameters, and buffers that it keeps.
-        averaging: What an epoch counts where the one after it counts 1.
-    """
-
-    def __init__(self, network: Network, averaging: float) -> None:
-        self.network, self.averaging = network, averaging
-        self.state: dict[str, Tensor] = {}
-
-    def add(self, epoch: int) -> None:
-        """Take in the state that the network has after an epoch, counted from 1."""
-        # Of all that the epochs so far count, 1 + a + a^2 + ..., what this one does.
-        share = (1 - self.averaging) / (1 - self.averaging**epoch)
-        for name, value in self.network.state().items():
-            if name in self.state and value.is_floating_point():
-                self.state[name].lerp_(value, share)
-            else:
-                self.state[name] = value.clone()
 
 
 def _weight_decay(parameters: Mapping[str, Tensor], phase: Phase) -> dict[str, float]:
