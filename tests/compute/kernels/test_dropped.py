@@ -11,7 +11,7 @@ from lcgnn.compute.sparse import dropped_product
 @pytest.mark.parametrize("rows", [None, torch.arange(500, 529)])
 @pytest.mark.parametrize("block", [1, 8, 100])
 def test_value_and_gradient_equal_the_plain_form(block, rows, monkeypatch):
-    monkeypatch.setattr(dropped, "_ROWS", block)
+    monkeypatch.setattr(dropped, "_ENTRIES", 6 * block)
     features = torch.randn(29, 6, generator=torch.Generator().manual_seed(0))
     results = []
     for choice in ("fused", "plain"):

@@ -17,8 +17,9 @@ from lcgnn.compute.kernels.csr import csr_tensor
 from lcgnn.compute.kernels.dense import transposed_product
 from lcgnn.compute.kernels.dropout import Dropout
 
-# Rows that are dropped out and multiplied at a time.
-_ROWS = 2**14
+# Entries that are dropped out and multiplied at a time: few enough to stay in the cache, and for the memory to be
+# the same one again, which the system need not clear.
+_ENTRIES = 2**20
 
 
 def dropped_dense_product(features: Tensor, weight: Tensor, dropout: Dropout) -> Tensor:
@@ -34,7 +35,7 @@ class _DroppedProduct(torch.autograd.Function):
         result = torch.empty(features.shape[0], weight.shape[1])
 
         def of_rows(block: slice) -> None:
-            for rows in _a_few_of(block):
+            for rows in _a_few_of(block, features):
                 torch.mm(_dropped(features, dropout, rows), weight, out=result[rows])
 
         threads.for_rows(of_rows, features.shape[0])
@@ -51,7 +52,7 @@ def dropped_transposed_product(features: Tensor, dropout: Dropout, dense: Tensor
 
     def of_rows(block: slice) -> Tensor:
         result = torch.zeros(features.shape[1], dense.shape[1])
-        for rows in _a_few_of(block):
+        for rows in _a_few_of(block, features):
             result += transposed_product(_dropped(features, dropout, rows), dense[rows])
         return result
 
@@ -65,8 +66,9 @@ def kept_rows(dropout: Dropout, column: Tensor) -> Tensor:
     return _dropped(torch.ones_like(column), dropout, slice(0, column.shape[0]))[:, 0] > 0
 
 
-def _a_few_of(block: slice) -> Iterator[slice]:
-    return (slice(first, min(first + _ROWS, block.stop)) for first in range(block.start, block.stop, _ROWS))
+def _a_few_of(block: slice, features: Tensor) -> Iterator[slice]:
+    rows = max(_ENTRIES // features.shape[1], 1)
+    return (slice(first, min(first + rows, block.stop)) for first in range(block.start, block.stop, rows))
 
 
 def _dropped(features: Tensor, dropout: Dropout, rows: slice) -> Tensor:
