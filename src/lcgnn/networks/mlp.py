@@ -27,7 +27,8 @@ class MLP(Network):
         generator: Draws the initial weights.
     """
 
-    runs_on: ClassVar[frozenset[Kind]] = frozenset({"whole", "on ranks"})
+    runs_on: ClassVar[frozenset[Kind]] = frozenset({"whole", "reached", "on ranks"})
+    reach: ClassVar[int] = 0
 
     def __init__(
         self,

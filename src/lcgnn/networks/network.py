@@ -49,8 +49,11 @@ class Network(nn.Module, ABC):
 
     runs_on: ClassVar[frozenset[Kind]] = frozenset({"whole"})
     """Where the rows may live that the network is trained on. Whoever names "reached" promises that a node's
-    logits depend on nodes at most two edges away, and that the last of two layers goes by the graph's
+    logits depend on nodes at most ``reach`` edges away, and that the last of two layers goes by the graph's
     ``output_adjacency`` or ``output_neighbourhood``: then a phase may compute only what it reads."""
+
+    reach: ClassVar[int] = 2
+    """Over how many edges a node is heard at most, of a network that runs on what some nodes reach."""
 
     @property
     def placements(self) -> frozenset[Kind]:

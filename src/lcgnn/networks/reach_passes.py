@@ -1,4 +1,4 @@
-"""An epoch that computes only what training and validation look at, for networks of two layers."""
+"""An epoch that computes only what training and validation look at, for networks of two layers at most."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class _Reached:
     def __init__(self, network: Network, whole: Placement, nodes: Tensor, *, backward: bool = True) -> None:
         self.network, self.whole = network, whole
         self.targets = torch.unique(nodes)
-        self.graph = ReachTensors(whole, self.targets.cpu().numpy(), backward=backward)
+        self.graph = ReachTensors(whole, self.targets.cpu().numpy(), network.reach, backward=backward)
 
     # Made on first use: whether they are used depends on how large the graph here is.
     @cached_property

@@ -11,6 +11,7 @@ from lcgnn.compute.kernels.dropout import derive_key
 from lcgnn.compute.placement.reach import ReachTensors
 from lcgnn.compute.placement.whole import GraphTensors
 from lcgnn.graph import Graph
+from lcgnn.networks.appnp import APPNP
 from lcgnn.networks.gat import GAT
 from lcgnn.networks.gcn import GCN
 from lcgnn.networks.mlp import MLP
@@ -51,6 +52,10 @@ def gat() -> GAT:
     )
 
 
+def mlp() -> MLP:
+    return MLP(NUM_FEATURES, NUM_CLASSES, hidden=5, generator=torch.Generator().manual_seed(1))
+
+
 def objective_of(name: str, graph: GraphTensors, train: torch.Tensor) -> Objective:
     if name == "adjacency":
         return AdjacencyAggregation(graph, train)
@@ -68,7 +73,7 @@ def epoch(passes, network, objective, validation):
 
 
 @pytest.mark.parametrize("objective_name", ["cross-entropy", "adjacency"])
-@pytest.mark.parametrize("make", [gcn, gcn_with_input_dropout, gat])
+@pytest.mark.parametrize("make", [gcn, gcn_with_input_dropout, gat, mlp])
 @given(
     chords=st.integers(0, 30),
     seed=st.integers(0, 1000),
@@ -93,7 +98,7 @@ def test_scores_loss_and_gradients_are_those_of_the_whole_graph(
         torch.testing.assert_close(gradient, expected[2][name], rtol=1e-4, atol=1e-6, msg=name)
 
 
-@pytest.mark.parametrize("make", [gcn, gat])
+@pytest.mark.parametrize("make", [gcn, gat, mlp])
 def test_fifty_epochs_take_the_same_course(make):
     graph = GraphTensors(chain_with_chords(200, 20, 0))
     phase = Phase("base", 50, 0.01, 5e-4, "accuracy")
@@ -121,6 +126,12 @@ def test_a_chain_reaches_two_nodes_to_either_side():
     assert forward.output_neighbourhood.pattern.nnz == 2 * 2 + 10
 
 
+def test_a_perceptron_reads_nothing_but_the_nodes():
+    passes = passes_over_a_chain(mlp(), 2)
+    assert isinstance(passes, ReachPasses)
+    assert passes.share == 2 / 100
+
+
 def passes_over_a_chain(network, num_labelled):
     graph = GraphTensors(chain_with_chords(100, 0, 0))
     return quickest_passes(network, graph, torch.arange(num_labelled), torch.arange(98, 100), epochs=1)
@@ -133,8 +144,8 @@ def test_the_whole_graph_is_computed_where_training_reaches_most_of_it():
 
 def test_other_networks_and_label_consistency_compute_every_node():
     graph = GraphTensors(chain_with_chords(100, 0, 0))
-    mlp = MLP(NUM_FEATURES, NUM_CLASSES, generator=torch.Generator().manual_seed(0))
-    assert not isinstance(passes_over_a_chain(mlp, 2), ReachPasses)
+    appnp = APPNP(NUM_FEATURES, NUM_CLASSES, generator=torch.Generator().manual_seed(0))
+    assert not isinstance(passes_over_a_chain(appnp, 2), ReachPasses)
     consistency = LabelConsistencyObjective(graph, torch.arange(2), 1.0, "mean")
     assert consistency.loss_reads() is None
     assert consistency.scores_read(torch.arange(2)) is None

@@ -1,4 +1,5 @@
-"""What the logits of a few nodes depend on: two layers read their neighbours, and the neighbours' neighbours.
+"""What the logits of a few nodes depend on: two layers read their neighbours, and the neighbours' neighbours; a
+perceptron reads nothing but the nodes.
 
 A base network is trained on a handful of labels and chosen by a few hundred more, so most of a large graph never
 matters to it; label consistency, which compares every node with every other, needs the whole. The part that
@@ -24,22 +25,24 @@ from lcgnn.compute.sparse import SparseMatrix
 
 
 class ReachTensors(Placement):
-    """The nodes that two layers read for some nodes' logits; the logits of all the others mean nothing.
+    """The nodes that a network reads for some nodes' logits; the logits of all the others mean nothing.
 
     Args:
         whole: The graph, whole.
         targets: (T,) the nodes whose logits are wanted, ascending.
+        edges: Over how many edges the network hears a node: two, or none.
         backward: Whether gradients are wanted as well; the products' transposes are wrong without.
     """
 
     kind: ClassVar[Kind] = "reached"
 
-    def __init__(self, whole: Placement, targets: NDArray[np.int64], *, backward: bool = True) -> None:
+    def __init__(
+        self, whole: Placement, targets: NDArray[np.int64], edges: int = 2, *, backward: bool = True
+    ) -> None:
         self.whole, self.device = whole, whole.device
         self._mirrored = backward
-        links = whole.links
-        hidden = _with_neighbours(links, targets)
-        self.nodes = _with_neighbours(links, hidden)
+        hidden = _with_neighbours(whole.links, targets) if edges else targets
+        self.nodes = _with_neighbours(whole.links, hidden) if edges else targets
         self._is_target = np.isin(self.nodes, targets, assume_unique=True)
         self._is_hidden = np.isin(self.nodes, hidden, assume_unique=True)
         self._numbers = torch.from_numpy(self.nodes).to(self.device)
