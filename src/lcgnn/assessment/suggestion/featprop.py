@@ -50,6 +50,8 @@ def _medoids(
     for _ in range(_ROUNDS):
         member, distance = nearest(places, places[medoids])
         member[distance > beside] = -1
+        # Each is of its own cluster even where others are in the same place, so that no two ever become one.
+        member[medoids] = np.arange(count)
         found = np.array([_medoid(places, member, number, old) for number, old in enumerate(medoids.tolist())])
         if np.array_equal(found, medoids):
             break
@@ -58,10 +60,8 @@ def _medoids(
 
 
 def _medoid(places: NDArray[np.float32], member: NDArray[np.int64], number: int, old: int) -> int:
-    """The member of a cluster with the least distance to the others in all; the old one where there is none."""
+    """The member of a cluster with the least distance to the others in all."""
     inside = np.flatnonzero(member == number)
-    if not inside.size:
-        return old
     voters = places[inside[:: -(-inside.size // _VOTERS)]]
     total = np.zeros(inside.size)
     for start in range(0, inside.size, _VOTERS):
@@ -69,6 +69,4 @@ def _medoid(places: NDArray[np.float32], member: NDArray[np.int64], number: int,
         squared = (block**2).sum(axis=1)[:, None] + (voters**2).sum(axis=1) - 2 * block @ voters.T
         total[start : start + _VOTERS] = np.sqrt(np.maximum(squared, 0)).sum(axis=1)
     # The old one wins where it is as good, so that the search ends.
-    best = int(inside[total.argmin()])
-    kept = np.flatnonzero(inside == old)
-    return old if kept.size and total[kept[0]] <= total.min() else best
+    return old if total[inside == old] <= total.min() else int(inside[total.argmin()])
