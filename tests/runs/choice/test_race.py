@@ -223,6 +223,10 @@ def test_a_blend_is_the_mean_of_what_label_consistency_says_around_all_bases_tha
     choice = decided(race)
     assert isinstance(choice.method, Blend)
     assert choice.method.methods == {name: create(name) for name in ("lc-appnp", "lc-gcn")}
+    told = read_choice(choice.record.to_json(), Place("choice"))
+    assert told == choice.record
+    assert {item.name: item.mean_of for item in told.tried if item.mean_of} == {BLEND: ("lc-appnp", "lc-gcn")}
+    assert "blend (the mean of lc-appnp and lc-gcn)" in choice_in_words(told)[0]
     parts = [held_out_by(race.results(name), LABELS).distribution for name in choice.method.names]
     confidence = np.mean(parts, axis=0).max(axis=1).mean()
     assert choice.assessment.calibration.error_before == pytest.approx(abs(40 / 60 - confidence), abs=0.06)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from lcgnn.assessment.evaluation import ClassCount
 from lcgnn.assessment.trust import Assessment
-from lcgnn.methods.blend import BLEND
 from lcgnn.runs.choice.candidates import EDGES_ALONE, FEATURES_ALONE, duration
 from lcgnn.runs.records import ChoiceRecord, Tried
 
@@ -65,7 +64,7 @@ def _taken_in_words(choice: ChoiceRecord) -> str:
     taken = choice.named(choice.taken)
     assert taken is not None
     best, others = choice.tried[0], [item for item in choice.finalists if item is not taken]
-    called = _called(choice)
+    called = _called(taken)
     counted = f"{taken.right:,} of {taken.labels:,} held-out labels"
     if taken.right < best.right:
         return (
@@ -86,12 +85,10 @@ def _taken_in_words(choice: ChoiceRecord) -> str:
     return f"Taken: {called}, right for {counted}: {why}, though the labels cannot tell it from {names}."
 
 
-def _called(choice: ChoiceRecord) -> str:
+def _called(taken: Tried) -> str:
     """What was taken by its name, and what it is the mean of."""
-    if choice.taken != BLEND:
-        return choice.taken
-    members = [item.name for item in choice.finalists if item.name.startswith("lc-")]
-    return f"{BLEND} (the mean of {', '.join(members[:-1])} and {members[-1]})"
+    *others, last = taken.mean_of or (taken.name,)
+    return f"{taken.name} (the mean of {', '.join(others)} and {last})" if others else taken.name
 
 
 def _guard_in_words(choice: ChoiceRecord) -> str:

@@ -24,6 +24,7 @@ class Tried:
             for that one.
         folds: That it was tried on; fewer than the others had if it was clearly behind.
         seconds: Of training, with whatever other answers come from the same models.
+        mean_of: The answers that it is the mean of, if it is one.
     """
 
     name: str
@@ -34,11 +35,18 @@ class Tried:
     behind_best: Difference | None
     folds: int
     seconds: float
+    mean_of: tuple[str, ...] = ()
 
     @property
     def accuracy(self) -> float:
         """The share of the held-out labels that it predicted right."""
         return self.right / self.labels
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data."""
+        content = dataclasses.asdict(self)
+        del content["mean_of"]
+        return {**content, "mean_of": list(self.mean_of)} if self.mean_of else content
 
 
 @dataclass(frozen=True)
@@ -85,10 +93,10 @@ class ChoiceRecord:
     def to_json(self) -> dict[str, Any]:
         """As plain data."""
         content = dataclasses.asdict(self)
-        lists = {name: list(content[name]) for name in ("tried", "left_out", "failed")}
+        lists = {name: list(content[name]) for name in ("left_out", "failed")}
         if not self.failed:
             del content["failed"], lists["failed"]
-        return {**content, **lists}
+        return {**content, **lists, "tried": [item.to_json() for item in self.tried]}
 
 
 def read_choice(content: Any, place: Place) -> ChoiceRecord:
@@ -123,6 +131,7 @@ def _tried(content: Any, place: Place) -> Tried:
             behind_best=fields.read("behind_best", nullable(_difference)),
             folds=fields.read("folds", count),
             seconds=fields.read("seconds", duration),
+            mean_of=fields.find("mean_of", list_of(text)) or (),
         )
 
 
