@@ -162,5 +162,5 @@ def _row(answer: Answer, best: Answer) -> Tried:
         behind_best=None if answer is best else behind,
         folds=answer.folds,
         seconds=round(answer.seconds, 3),
-        mean_of=answer.method.names if isinstance(answer.method, Blend) else (),
+        mean_of=tuple(sorted(answer.method.names)) if isinstance(answer.method, Blend) else (),
     )
