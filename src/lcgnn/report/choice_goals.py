@@ -7,6 +7,7 @@ from statistics import fmean, median
 
 from lcgnn.assessment.evaluation import PairedDifference
 from lcgnn.experiments.spec import Experiment
+from lcgnn.methods.blend import BLEND
 from lcgnn.report.tables import Cells, Heading, Table, Value, text_value
 from lcgnn.runs.choice.candidates import AUTO
 from lcgnn.runs.records import Record
@@ -34,8 +35,7 @@ def goals_table(studies: Mapping[str, tuple[Experiment, Sequence[Record], Cells]
 
 def _accuracy_goals(experiment: Experiment, cells: Cells) -> list[tuple[Value, ...]]:
     """Of the graphs on which the choice and all single rows were run."""
-    single = [row.name for row in experiment.rows if row.method != AUTO]
-    compared = [name for name in single if name != "GCN, equal budget"]
+    compared = [row.name for row in experiment.rows if row.method not in (AUTO, BLEND, "gcn-control")]
     auto = next(row.name for row in experiment.rows if row.method == AUTO)
     there = [
         position

@@ -19,9 +19,8 @@ CANDIDATES = (FEATURES_ALONE, EDGES_ALONE, "lc-gcn", "lc-appnp")
 # Always tried; all others only while the time allows it, by what those before them took.
 CHEAP = frozenset({FEATURES_ALONE, EDGES_ALONE, "lc-gcn", "gcn", "lp", "sgc", "lc-sgc"})
 # What eleven graphs with 5 labels a class tell of each (`python -m benchmarks experience` prints the figures, from
-# results/any_graph_5.jsonl): where the labels cannot tell, this decides. GRAND is a guess,
-# with a wide spread; the blend, which that command does not know, was set by draws of seven of them that the study
-# does not have.
+# results/any_graph_5.jsonl): where the labels cannot tell, this decides. GRAND is a guess, with a wide spread; the
+# blend was set by draws of seven of them that the study does not have.
 EXPERIENCE = {
     "blend": Experience(0.09, 0.03),
     "lc-appnp": Experience(0.08, 0.05),
