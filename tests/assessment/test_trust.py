@@ -28,20 +28,33 @@ def test_the_interval_is_wilsons(hits: int, count: int) -> None:
     assert wilson_interval(hits, count) == pytest.approx((reference.low, reference.high), abs=1e-6)
 
 
-@pytest.mark.parametrize("pairs", [5, 15, 30, 75])
-def test_the_interval_holds_the_truth_in_nine_of_ten_samples_of_pairs_that_are_right_together(pairs: int) -> None:
-    """Exactly, by summing over all outcomes, on average over the shares from 0.3 to 0.99."""
-    expected = [Expected.of(np.arange(2 * pairs) < 2 * hits) for hits in range(pairs + 1)]
-    coverage = [
-        sum(
-            binom.pmf(hits, pairs, share)
-            for hits, found in enumerate(expected)
-            if found.low <= share <= found.high
-        )
-        for share in np.linspace(0.3, 0.99, 70)
-    ]
+@pytest.mark.parametrize(("labels", "paired"), [(10, 2), (30, 12), (60, 44), (80, 80), (150, 150)])
+def test_the_interval_holds_the_truth_in_nine_of_ten_samples_with_pairs_that_are_right_together(
+    labels: int, paired: int
+) -> None:
+    """Exactly, by summing over all outcomes, on average over the shares from 0.3 to 0.99.
+
+    The more labels, the more of them are in pairs, each about as probably as there are labels: of 80 all are.
+    """
+    expected = [Expected.of(np.arange(labels) < hits) for hits in range(labels + 1)]
+    coverage = []
+    for share in np.linspace(0.3, 0.99, 70):
+        of_pairs = np.zeros(paired + 1)
+        of_pairs[::2] = binom.pmf(np.arange(paired // 2 + 1), paired // 2, share)
+        alone = labels - paired
+        chances = np.convolve(of_pairs, binom.pmf(np.arange(alone + 1), alone, share))
+        held = [found.low <= share <= found.high for found in expected]
+        coverage.append(chances[held].sum())
     assert np.mean(coverage) > 0.94
     assert np.mean(np.array(coverage) > 0.9) > 0.9
+
+
+def test_labels_of_a_class_depend_on_each_other_as_all_labels_do() -> None:
+    right = np.arange(20) < 15
+    alone, among_many = Expected.of(right), Expected.of(right, 200)
+    assert among_many.low < alone.low < alone.accuracy < alone.high < among_many.high
+    reference = wilson_interval(15 / 2, 20 / 2)
+    assert (among_many.low, among_many.high) == pytest.approx(reference)
 
 
 @pytest.mark.parametrize(("hits", "count"), [(0, 0), (3, 2), (-1, 4)])
@@ -52,10 +65,11 @@ def test_what_is_not_a_share_has_no_interval(hits: int, count: int) -> None:
 
 def test_an_assessment_says_in_words_what_it_found() -> None:
     found = Assessment.of(held_out(0.99, right=52, wrong=8, folds=10), given=60, of_folds=10)
-    assert found.overall == Expected(52 / 60, *wilson_interval(26, 30), 60)
+    # 60 labels vary 1 + 60 / 80 times as much as if they were independent.
+    assert found.overall == Expected(52 / 60, *wilson_interval(52 / 60 * (60 / 1.75), 60 / 1.75), 60)
     accuracy, calibration = found.sentences()
     assert accuracy == (
-        "Of 100 predicted labels about 87 should be right (between 70 and 95; estimated from 60 given labels by "
+        "Of 100 predicted labels about 87 should be right (between 72 and 94; estimated from 60 given labels by "
         "10-fold cross-validation, assuming that they are a fair sample of all nodes)."
     )
     assert calibration.startswith("Probabilities are calibrated (temperature 2.")
@@ -157,7 +171,8 @@ def test_classes_are_told_apart_where_they_have_enough_labels() -> None:
     labels = np.array([0] * 12 + [1] * 9)
     distribution = np.tile(np.array([[0.9, 0.1]], dtype=np.float32), (21, 1))
     found = Assessment.of(HeldOut(labels, distribution, np.arange(21) % 3), given=21, of_folds=3)
-    assert found.by_class == (Expected(1.0, *wilson_interval(6, 6), 12), None)
+    independent = 12 / (1 + 21 / 80)
+    assert found.by_class == (Expected(1.0, *wilson_interval(independent, independent), 12), None)
 
 
 def test_unequal_classes_are_also_counted_alike() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcgnn.assessment.calibration import DEPENDENCE, HeldOut
-from lcgnn.assessment.trust import Assessment, Expected, wilson_interval
+from lcgnn.assessment.trust import Assessment, Expected
 from lcgnn.errors import ConfigError
 
 Right = NDArray[np.bool_]
@@ -134,15 +134,14 @@ def optimism(right: Right, experience: Sequence[Experience]) -> float:
 def expected_of_chosen(right: Right, experience: Sequence[Experience]) -> Expected:
     """What to expect of the answer that is chosen: its own share of right labels, less the optimism of it."""
     own = Expected.of(right[:, chosen(right, experience)])
-    return less_optimistic(own, optimism(right, experience))
+    return less_optimistic(own, optimism(right, experience), own.labels)
 
 
-def less_optimistic(own: Expected, less: float) -> Expected:
-    """The same, so much lower; the interval is Wilson's at that share, and never narrower than its own."""
-    share = max(own.accuracy - less, 0.0)
-    low, high = wilson_interval(share * own.labels / DEPENDENCE, own.labels / DEPENDENCE)
-    missing = max((own.high - own.low) - (high - low), 0.0) / 2
-    return Expected(share, max(low - missing, 0.0), min(high + missing, 1.0), own.labels)
+def less_optimistic(own: Expected, less: float, among: int) -> Expected:
+    """The same, so much lower, of labels among so many; the interval is Wilson's at that share, and never narrower than its own."""
+    lower = Expected.at(max(own.accuracy - less, 0.0), own.labels, among)
+    missing = max((own.high - own.low) - (lower.high - lower.low), 0.0) / 2
+    return replace(lower, low=max(lower.low - missing, 0.0), high=min(lower.high + missing, 1.0))
 
 
 def assessment_of_chosen(
@@ -168,7 +167,7 @@ def assessment_of_chosen(
     return replace(
         plain,
         overall=overall,
-        by_class=tuple(known and less_optimistic(known, less) for known in plain.by_class),
+        by_class=tuple(known and less_optimistic(known, less, right.shape[0]) for known in plain.by_class),
         majority=majority,
         balanced=None if plain.balanced is None else max(plain.balanced - less, 0.0),
         chosen_among=right.shape[1],

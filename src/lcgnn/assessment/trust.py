@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcgnn.assessment.calibration import DEPENDENCE, ENOUGH_TO_CALIBRATE, Calibration, HeldOut
+from lcgnn.assessment.calibration import DEPENDENCE, ENOUGH_TO_CALIBRATE, Calibration, HeldOut, dependence
 from lcgnn.assessment.evaluation import ClassCount, are_unequal, balanced_accuracy
 from lcgnn.errors import ConfigError
 
@@ -31,7 +31,8 @@ class Expected:
 
     Args:
         accuracy: The share of held-out labels that were predicted right.
-        low: Lower end of the interval: Wilson's, for half as many labels, because they depend on each other.
+        low: Lower end of the interval: Wilson's, for fewer labels than there are, because they depend on each
+            other; for half as many where they are many.
         high: Upper end.
         labels: How many were held out.
     """
@@ -42,10 +43,15 @@ class Expected:
     labels: int
 
     @classmethod
-    def of(cls, right: NDArray[np.bool_]) -> Expected:
-        """From the held-out labels, each predicted right or not."""
-        count, hits = int(right.size), int(right.sum())
-        return cls(hits / count, *wilson_interval(hits / DEPENDENCE, count / DEPENDENCE), count)
+    def of(cls, right: NDArray[np.bool_], among: int | None = None) -> Expected:
+        """From held-out labels, each predicted right or not, among so many in all; None: these are all."""
+        return cls.at(float(right.mean()), int(right.size), right.size if among is None else among)
+
+    @classmethod
+    def at(cls, accuracy: float, labels: int, among: int) -> Expected:
+        """Of a share of some held-out labels, which depend on each other as much as so many do."""
+        independent = labels / dependence(among)
+        return cls(accuracy, *wilson_interval(accuracy * independent, independent), labels)
 
 
 def wilson_interval(hits: float, count: float, deviations: float = _DEVIATIONS) -> tuple[float, float]:
@@ -252,7 +258,7 @@ def _balanced(held_out: HeldOut) -> float | None:
 
 def _of_class(held_out: HeldOut, label: int) -> Expected | None:
     right = held_out.right[held_out.labels == label]
-    return Expected.of(right) if right.size >= _ENOUGH_OF_A_CLASS else None
+    return Expected.of(right, held_out.labels.size) if right.size >= _ENOUGH_OF_A_CLASS else None
 
 
 def _points(share: float) -> str:
