@@ -31,7 +31,7 @@ RIGHT = st.tuples(st.integers(2, 40), st.integers(1, 6)).flatmap(lambda shape: a
 def drawn(
     generator: np.random.Generator, labels: int, accuracies: list[float], alike: float = 0.6, alone: int = 0
 ) -> NDArray[np.bool_]:
-    """(L, K) labels that are right or wrong in pairs but for some, by answers that find the same labels difficult."""
+    """(L, K) labels right or wrong in pairs, but for some, by answers that find the same labels difficult."""
     different = alone + -(-(labels - alone) // 2)
     shared, own = generator.normal(size=(different, 1)), generator.normal(size=(different, len(accuracies)))
     right = math.sqrt(alike) * shared + math.sqrt(1 - alike) * own < ndtri(accuracies)

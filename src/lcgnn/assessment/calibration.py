@@ -18,14 +18,14 @@ from lcgnn.errors import ConfigError
 
 # Fewer held-out labels than this do not tell a temperature from chance.
 ENOUGH_TO_CALIBRATE = 10
-# How much more the share of held-out labels that are right may vary than it would if they were independent. They are
-# not: labels that are close to each other are held out in turn and predicted from each other, right or wrong
-# together. Labels that predict each other in pairs vary twice as much. Where something is decided or said to be the
-# most, all of them are taken to be in pairs.
+# How much more the share of held-out labels that are right may vary than if they were independent. They are not:
+# labels that are close to each other are held out in turn and predicted from each other, right or wrong together.
+# Labels that predict each other in pairs vary twice as much. Where something is decided, or said to be the most,
+# all of them are taken to be in pairs.
 DEPENDENCE = 2.0
 # So many labels lie so close that each is in a pair. Of fewer, fewer are: the squared error of the estimate, as a
-# multiple of that of independent labels, was 1.5 with less than 40 labels (47 draws of generated and public graphs),
-# 1.2 with less than 80 (23) and 1.9 with more (36).
+# multiple of that of independent labels, was 1.5 with less than 40 labels (47 draws of generated and public
+# graphs), 1.2 with less than 80 (23) and 1.9 with more (36).
 _ALL_IN_PAIRS = 80
 # Held-out labels a bin of the calibration error, and bins at most.
 _LABELS_PER_BIN, _MOST_BINS = 20, 15

@@ -138,7 +138,13 @@ def expected_of_chosen(right: Right, experience: Sequence[Experience]) -> Expect
 
 
 def less_optimistic(own: Expected, less: float, among: int) -> Expected:
-    """The same, so much lower, of labels among so many; the interval is Wilson's at that share, and never narrower than its own."""
+    """The same, so much lower; the interval is Wilson's at that share, and never narrower than its own.
+
+    Args:
+        own: What is lowered.
+        less: By how much.
+        among: Held-out labels in all, which its own are among.
+    """
     lower = Expected.at(max(own.accuracy - less, 0.0), own.labels, among)
     missing = max((own.high - own.low) - (lower.high - lower.low), 0.0) / 2
     return replace(lower, low=max(lower.low - missing, 0.0), high=min(lower.high + missing, 1.0))
