@@ -230,11 +230,16 @@ def stages_of(
 def _by_cell(experiment: Experiment, records: Iterable[Record]) -> dict[tuple[str, int], list[Record]]:
     """Records by row name and column number, in the order of their seeds; several rows may share theirs."""
     shared: dict[str, list[Record]] = {}
+    kinds: set[tuple[str, str]] = set()
     for record in sorted(records, key=lambda item: item.seed):
         shared.setdefault(record.key, []).append(record)
+        kinds.add((record.dataset, record.method))
     return {
+        # Keys take longer to make than all else here, and most tables have no record that another one has.
         (row.name, position): _of_draws(
             [shared.get(key, []) for key in experiment.configuration_keys(row, column)]
+            if (row.spec(column, 0).source.name, row.method) in kinds
+            else []
         )
         for row in experiment.rows
         for position, column in enumerate(experiment.columns)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import functools
 import math
 from collections.abc import Mapping
 from numbers import Integral, Real
@@ -42,6 +43,7 @@ def _check_known(name: str, known: list[str], settings: Mapping[str, Any]) -> No
             raise ConfigError(f"{name} has no setting {key!r}.{hint}")
 
 
+@functools.cache
 def _kinds(method: type[Any]) -> dict[str, Any]:
     """The types of the fields; none if the annotations name what only the function around the class knows."""
     try:
