@@ -1,4 +1,4 @@
-"""A small graph, and what the tests of the stronger bases have in common."""
+"""A small graph, and what the tests of networks have in common."""
 
 from typing import TypeVar
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from scipy.sparse import csr_array
+from tests.networks.strong import assert_passes_are_autograds
 from torch_geometric.nn import GATConv
 
 from lcgnn.compute.kernels import Choice, use
@@ -153,19 +154,4 @@ def test_an_epochs_passes_give_autograds_logits_and_gradients(choice):
     graph = GraphTensors(random_graph())
     network, peer = network_for(graph.graph), network_for(graph.graph)
     with use(choice):
-        passes = network.passes(graph)
-        for key in (5, 6):
-            passes.begin()
-            torch.testing.assert_close(passes.validate(), peer(graph).detach(), rtol=1e-5, atol=1e-6)
-            logits = peer(graph, key)
-            torch.testing.assert_close(passes.train(key).logits, logits.detach(), rtol=1e-5, atol=1e-6)
-            upstream = torch.randn(logits.shape, generator=torch.Generator().manual_seed(key))
-            for parameter in (*network.parameters(), *peer.parameters()):
-                parameter.grad = None
-            logits.backward(upstream)
-            passes.backward(upstream)
-            for parameter, expected in zip(network.parameters(), peer.parameters(), strict=True):
-                torch.testing.assert_close(parameter.grad, expected.grad, rtol=1e-4, atol=1e-5)
-                with torch.no_grad():  # The next round sees other parameters, as after a step.
-                    parameter.sub_(0.1 * expected.grad)
-                    expected.sub_(0.1 * expected.grad)
+        assert_passes_are_autograds(network, peer, graph)
