@@ -21,7 +21,7 @@ _LARGEST_NUMBER = 3.4e38
 _WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text", NoneType: "null"}
 
 
-def check_settings(name: str, method: type[Any], settings: Mapping[str, Any]) -> None:
+def check_settings(name: str, method: type, settings: Mapping[str, Any]) -> None:
     """Raise ConfigError for a setting that is not there, of another type than its field's, or out of its range."""
     _check_known(name, [field.name for field in dataclasses.fields(method)], settings)
     kinds = _kinds(method)
@@ -44,7 +44,7 @@ def _check_known(name: str, known: list[str], settings: Mapping[str, Any]) -> No
 
 
 @functools.cache
-def _kinds(method: type[Any]) -> dict[str, Any]:
+def _kinds(method: type) -> dict[str, Any]:
     """The types of the fields; none if the annotations name what only the function around the class knows."""
     try:
         return get_type_hints(method)
