@@ -70,7 +70,7 @@ def test_one_seed_is_not_called_a_result() -> None:
 
 def test_a_collapse_is_explained() -> None:
     collapsed = replace(SUMMARY, difference=replace(GAIN, mean=-0.5))
-    assert "--base-epochs" in words(collapsed, can_predict=False)[1]
+    assert "--set cross_entropy_weight=1" in words(collapsed, can_predict=False)[1]
 
 
 def test_a_comparison_fits_into_80_columns_without_breaking_a_number() -> None:

@@ -80,3 +80,10 @@ def test_what_cannot_be_estimated_is_refused(classifier: Any, data: Any) -> None
     single[[0, 59]] = [0, 1]
     with pytest.raises(InputError, match="no class has two labels"):
         classifier(estimate=True).fit(data.X, single, adjacency=data.adjacency)
+
+
+def test_a_guard_that_left_label_consistency_out_says_so(
+    classifier: Any, data: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lcgnn.methods.lc.worse_than_base", lambda *_: "It is worse.")
+    assert "It is worse." in classifier().fit(data.X, data.y, adjacency=data.adjacency).notes_

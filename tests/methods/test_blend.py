@@ -30,6 +30,13 @@ def test_the_answer_is_the_mean_of_what_the_members_say_alone() -> None:
     np.testing.assert_allclose(fit.label_distribution, np.mean(alone, axis=0), atol=1e-6)
 
 
+def test_a_member_that_left_label_consistency_out_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lcgnn.methods.lc.worse_than_base", lambda *_: "It is worse.")
+    guarded = create("lc-gcn", guard=True, **SHORT)
+    fit = Blend.of({"lc-appnp": APPNP, "lc-gcn": guarded}).fit(GRAPH, SPLIT)
+    assert [stage.note for stage in fit.stages] == ["", "In the mean, of lc-gcn: It is worse.", ""]
+
+
 def test_a_model_of_it_says_the_same_of_other_graphs_as_its_members_do(tmp_path: Path) -> None:
     fit = BOTH.fit(GRAPH, SPLIT)
     TrainedModel.of("blend", BOTH, GRAPH, fit).save(tmp_path / "model.safetensors")

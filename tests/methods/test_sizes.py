@@ -29,3 +29,26 @@ def test_more_samples_than_memory_holds_are_refused_by_method_and_classifier(mon
     labels = np.where(np.arange(NUM_NODES) % 4 == 0, graph.labels, -1)
     with pytest.raises(DataError, match="100 times a step"):
         LCGNNClassifier("grand", settings={"samples": 100}).fit(graph.features, labels, graph.adjacency)
+
+
+MILLION = 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [("lc-gcnii", {"layers": 1000}), ("lc-dagnn", {"steps": 1000}), ("lc-gcn", {"hidden": 8192})],
+)
+def test_what_every_layer_and_step_keeps_of_a_node_counts(name, settings, monkeypatch):
+    monkeypatch.setenv(VARIABLE, "20")
+    check_size(create(name), "it", MILLION, 64, 20)
+    with pytest.raises(DataError, match="on it needs"):
+        check_size(create(name, **settings), "it", MILLION, 64, 20)
+
+
+def test_few_features_do_not_make_a_deep_network_look_wide(monkeypatch):
+    # 8 layers of 64 units: 2 KB of a node, however many weights there are for each of its three features.
+    monkeypatch.setenv(VARIABLE, "2.5")
+    check_size(create("gcnii"), "it", MILLION, 3, 2)
+    monkeypatch.setenv(VARIABLE, "2")
+    with pytest.raises(DataError, match=r"2\.[01] GB"):
+        check_size(create("gcnii"), "it", MILLION, 3, 2)

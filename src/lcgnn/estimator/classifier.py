@@ -167,6 +167,7 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 *(f"y: {odd}" for odd in odd_names(classes)),
                 *told,
                 *choice_told(choice, name, len(methods)),
+                *(stage.note for stage in fit.stages if stage.note),
                 *(() if expected is None else expected.sentences(counts)),
             ),
             expected=expected,

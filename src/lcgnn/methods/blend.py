@@ -120,7 +120,7 @@ class Blend(Method):
             method.fit(graph, split, seed, context_of(context, number))
             for number, method in enumerate(self.methods.values())
         ]
-        members = [replace(fit.stages[-1], name=name) for name, fit in zip(self.methods, fits, strict=True)]
+        members = [_as_member(name, fit.stages[-1]) for name, fit in zip(self.methods, fits, strict=True)]
         mean = Stage(BLEND, mean_of([stage.label_distribution for stage in members]))
         return Fit((*members, mean), tensors_together(fits), sum(fit.seconds for fit in fits))
 
@@ -128,3 +128,8 @@ class Blend(Method):
         """(N, C) the mean of what the members say of a graph."""
         each = zip(self.methods.values(), tensors_of_each(len(self.methods), fitted), strict=True)
         return mean_of([method.apply(own, graph, device) for method, own in each])
+
+
+def _as_member(name: str, stage: Stage) -> Stage:
+    """What a member ended with, under its name, which its note has as well."""
+    return replace(stage, name=name, note=f"In the mean, of {name}: {stage.note}" if stage.note else "")

@@ -47,6 +47,10 @@ class DAGNN(MLP):
         self.gate = glorot(num_classes, 1, generator=generator)
         self.gate_bias = nn.Parameter(torch.zeros(1))
 
+    @property
+    def kept_of_a_node(self) -> int:
+        return super().kept_of_a_node + (self.steps + 1) * self.gate.shape[0]
+
     def readout(self, graph: Placement, embedding: Tensor | None, key: int | None) -> Tensor:
         answers = powers(graph.adjacency, super().readout(graph, embedding, key), self.steps)  # (K + 1, N, C)
         return gated_sum(answers, self.gate, self.gate_bias)

@@ -66,6 +66,11 @@ class GCNII(Network):
         self.bias_1 = nn.Parameter(torch.zeros(num_classes))
         self.register_buffer("no_bias", torch.zeros(hidden), persistent=False)
 
+    @property
+    def kept_of_a_node(self) -> int:
+        layers, hidden, _ = self.convolutions.shape
+        return int(layers * hidden)
+
     def readout(self, graph: Placement, embedding: Tensor | None, key: int | None) -> Tensor:  # noqa: ARG002
         dropout = partial(graph.dropout, self.dropout, key)
         projected = dropped_product(graph.features, self.weight_0, dropout("input"))

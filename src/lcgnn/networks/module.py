@@ -51,6 +51,11 @@ class ModuleNetwork(Network):
         self.module = _checked(module)
         self._takes_weights = _takes_weights(module)
 
+    @property
+    def kept_of_a_node(self) -> int:
+        # Modules have their weights this way around or that.
+        return max((min(weight.shape[-2:]) for weight in self.parameters() if weight.ndim > 1), default=0)
+
     def readout(self, graph: Placement, embedding: Tensor | None, key: int | None) -> Tensor:  # noqa: ARG002
         if key is None:
             self.module.eval()

@@ -60,6 +60,11 @@ class Network(nn.Module, ABC):
         """The same with the network's settings taken into account."""
         return self.runs_on
 
+    @property
+    def kept_of_a_node(self) -> int:
+        """How many numbers a training pass keeps of every node for the gradient, at least: the widest layer."""
+        return max((weight.shape[-1] for weight in self.parameters() if weight.ndim > 1), default=0)
+
     def prepare(self, graph: Placement, seed: int) -> None:
         """Measure what the network has to know of the graph that it will be trained on; mostly nothing."""
 

@@ -103,8 +103,9 @@ def difference_in_words(summary: Summary) -> list[str]:
         ]
     if difference.mean < _COLLAPSE and summary.stages[0].name == "base":
         sentences.append(
-            "So large a loss means that the base was not sure enough of its classes when the second phase began: "
-            "give it more --base-epochs or a higher learning rate."
+            "So large a loss means that the base was not sure enough of its classes when the second phase began. "
+            "Keep its cross-entropy (--set cross_entropy_weight=1) and its answer where that is better (--set "
+            "guard=true), or divide features by their norm instead of their sum."
         )
     return sentences
 
