@@ -46,7 +46,7 @@ def worse_than_base(graph: Placement, validation: Tensor, base: Stage, last: Sta
     which = "a class" if lost == 1 else f"{lost} classes" if lost else "most nodes' classes"
     return (
         f"Label consistency is left out: with it {which} of the base's answer vanished, which happens where the "
-        "base is hardly sure of anything. More labels, or features of another scale, help."
+        "base is hardly sure of anything. More labels help."
     )
 
 

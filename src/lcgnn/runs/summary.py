@@ -75,8 +75,7 @@ def words(summary: Summary, *, can_predict: bool) -> tuple[str, ...]:
         sentences += distrust_in_words(summary.expected, classes)
     sentences += _one_sidedness_in_words(classes)
     if summary.expected is not None:
-        notes = () if summary.answers is None else summary.answers.notes
-        sentences += advice_in_words(summary.choice, summary.expected, classes, notes)
+        sentences += advice_in_words(summary.choice, summary.expected, classes)
     if summary.expected is None:
         reason = ": no accuracy was estimated" if summary.last.mean is None else ""
         sentences.append(f"Probabilities are as the model gives them, not calibrated{reason}.")

@@ -1,11 +1,14 @@
 """Which folds are trained in what order, by records that are made up: nothing is trained here."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from lcgnn.assessment.evaluation import ClassCount
+from lcgnn.assessment.trust import Expected
 from lcgnn.errors import ConfigError, TrainingError
 from lcgnn.methods import create
 from lcgnn.methods.blend import BLEND, Blend
@@ -20,7 +23,7 @@ from lcgnn.runs.choice.candidates import (
 )
 from lcgnn.runs.choice.race import Race
 from lcgnn.runs.choice.verdict import Choice, base_of, decide
-from lcgnn.runs.choice.words import advice_in_words, choice_in_words, verdict
+from lcgnn.runs.choice.words import advice_in_words, choice_in_words, distrust_in_words, verdict
 from lcgnn.runs.cross_validation import held_out_by
 from lcgnn.runs.failures import Failure
 from lcgnn.runs.fields import Place
@@ -127,6 +130,25 @@ def test_the_favoured_one_is_never_left_out() -> None:
     assert set(race.running) == {BEST}
     assert race.folds == 2
     assert decided(race).name in {BEST, "appnp"}
+
+
+def test_what_costs_hardly_anything_is_compared_however_little_time_there_is() -> None:
+    race = race_of(budget=8.0)
+    finished(race, EQUAL, {"mlp": 0.3, "spreading": 0.02, BEST: 4.0, "lc-gcn": 3.0, "lc-grand": 20.0})
+    assert set(race.running) == {BEST, "spreading"}
+    assert set(race.left_out) == {"mlp", "lc-gcn", "lc-grand"}
+    assert race.told[0] == "Methods are tried on held-out labels for about 8 s at most."
+
+
+def test_a_first_fold_that_was_slow_does_not_cost_the_others() -> None:
+    race = race_of(budget=60.0)
+    for turns in race.turns():
+        for name, fold in turns:
+            race.add(name, made_up(fold, 4, 4, 1.5 if fold == 0 else 0.5))
+    assert "8 of 10 folds, for want of time" in race.told[1]
+    assert race.told[-1] == "There is time for 10 folds: they take less than the first."
+    assert (race.folds, race.left_out) == (FOLDS, [])
+    assert decided(race).record.folds == FOLDS
 
 
 def test_one_that_fails_is_left_out_and_the_others_go_on() -> None:
@@ -273,12 +295,51 @@ def test_edges_that_bring_nothing_are_told() -> None:
     race = race_of()
     finished(race, {**EQUAL, "mlp": 6})
     choice = decided(race)
-    from lcgnn.assessment.evaluation import ClassCount
-
     classes = (ClassCount("a", 30, 10), ClassCount("b", 30, 10))
     advice = advice_in_words(choice.record, choice.assessment, classes)
     assert len(advice) == 1
     assert advice[0].startswith("What would help most: ")
+
+
+def test_a_class_that_is_predicted_out_of_proportion_is_to_be_distrusted() -> None:
+    race = race_of()
+    finished(race, EQUAL)
+    expected = replace(decided(race).assessment, by_class=(None, None, None))
+    proportionate = (ClassCount("a", 30, 590), ClassCount("b", 16, 330), ClassCount("c", 4, 80))
+    assert distrust_in_words(expected, proportionate) == [
+        "Which classes to distrust cannot be told from so few labels of each."
+    ]
+    odd = (ClassCount("a", 30, 680), ClassCount("b", 16, 0), ClassCount("c", 4, 320))
+    assert distrust_in_words(expected, odd) == [
+        "Distrust most: 'b' (predicted for 0 of 100 nodes, and 32 of 100 labels are of it), "
+        "'c' (predicted for 32 of 100 nodes, and 8 of 100 labels are of it)."
+    ]
+    # So many labels of each class were chosen and say nothing of the classes' sizes.
+    chosen = tuple(replace(item, given=10) for item in odd)
+    assert "cannot be told" in distrust_in_words(expected, chosen)[0]
+
+
+def test_a_class_that_is_found_less_often_than_others_is_to_be_distrusted() -> None:
+    race = race_of()
+    finished(race, EQUAL)
+    expected = replace(decided(race).assessment, overall=Expected.at(0.8, 60, 60))
+    classes = (ClassCount("a", 40, 400), ClassCount("b", 20, 200))
+    known = replace(expected, by_class=(Expected.at(0.9, 40, 60), Expected.at(0.2, 20, 60)))
+    assert distrust_in_words(known, classes) == ["Distrust most: 'b' (20 of 100 found)."]
+    assert distrust_in_words(replace(known, by_class=(known.by_class[0],) * 2), classes) == []
+
+
+def test_what_more_labels_bring_is_by_the_rule_of_the_interval() -> None:
+    race = race_of()
+    finished(race, EQUAL)
+    overall = Expected.at(0.75, 60, 60)
+    expected = replace(decided(race).assessment, overall=overall, untested=(), by_class=(None, None))
+    (advice,) = advice_in_words(None, expected, (ClassCount("a", 40, 400), ClassCount("b", 20, 200)))
+    more = Expected.at(0.75, 240, 240)
+    assert advice.endswith(
+        f"first of 'b', which has 20; four times as many would make the interval of "
+        f"{100 * (overall.high - overall.low):.0f} points one of {100 * (more.high - more.low):.0f}."
+    )
 
 
 @pytest.mark.parametrize(

@@ -46,13 +46,15 @@ class Contest:
         entries = {entry.run.spec.method: entry for entry in self.entries}
         race = Race(tuple(entries), first.run.graph.labels, first.used, self.budget, first.workers)
         race.failed.update(self.unfit)
-        told = 0
+        told, trains = 0, False
         started = time.perf_counter()
         for turns in race.turns():
             if any(entries[name].job(fold).finished() is None for name, fold in turns):
-                told = _tell(watcher, race, told)
+                told, trains = _tell(watcher, race, told), True
             for (name, _), result in zip(turns, self._trained(turns, race, entries, watcher), strict=True):
                 race.add(name, result)
+        if trains:
+            _tell(watcher, race, told)
         watcher.trained_folds(race.trained, time.perf_counter() - started)
         methods = {name: entry.run.method for name, entry in entries.items()}
         return decide(

@@ -23,6 +23,8 @@ from lcgnn.runs.records import FoldRecord
 _LOOKS = (3, 5, 7)
 # With too little time for all folds, at least this share of them is kept, and candidates are left out instead.
 _FEWEST_FOLDS = 0.5
+# A candidate whose folds take no more than this share of the time is not worth leaving out.
+_HARDLY_ANY = 0.05
 
 Turn = tuple[str, int]
 """A candidate's name and the number of a fold."""
@@ -57,6 +59,10 @@ class Race:
     failed: dict[str, str] = field(default_factory=dict)
     told: list[str] = field(default_factory=list)
     in_vain: float = 0.0
+    _asked: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._asked = self.folds
 
     def add(self, name: str, result: FoldRecord | Failure) -> None:
         """What came of a turn."""
@@ -74,6 +80,8 @@ class Race:
         if len(self.names) == 1:
             yield [(self.names[0], fold) for fold in range(self.folds)]
             return
+        if self.budget is not None:
+            self.told.append(f"Methods are tried on held-out labels for about {duration(self.budget)} at most.")
         yield from self._first_folds()
         self._keep_within_budget()
         done = 1
@@ -85,7 +93,7 @@ class Race:
             done = end
             if done in _LOOKS and done < self.folds:
                 self._drop_those_behind(done)
-            self._stop_in_time(done)
+            self._go_by_the_clock(done)
 
     def ahead(self, turns: Sequence[Turn]) -> list[Turn]:
         """What comes after these turns and before the next look, for workers that have nothing to do till then.
@@ -155,28 +163,38 @@ class Race:
         """Say how long the rest takes; if that is too long, hold out fewer folds, then leave out costly ones."""
         if self.budget is None:
             return
-        left, asked, fewest = self._left(), self.folds, self._fewest
+        left, fewest = self._left(), self._fewest
         while self.folds > fewest and self._to_come() > left:
             self.folds -= 1
-        while self._to_come() > left and len(self.running) > 1:
-            others = [name for name in self.running if name != self._favourite]
+        while self._to_come() > left and (others := [name for name in self.running if self._can_go(name)]):
             self.left_out.append(max(others, key=self._first_seconds))
         while self.folds > 2 and self._to_come() > left:
             self.folds -= 1
+        asked, tried = self._asked, len(self.running)
         used = f"{self.folds} folds" if self.folds == asked else f"{self.folds} of {asked} folds, for want of time"
         self.told.append(
-            f"Comparing {len(self.running)} methods on {used}: {duration(self._to_come())} more at most "
+            f"Comparing {tried} method{'s' * (tried != 1)} on {used}: {duration(self._to_come())} more at most "
             f"(--budget {duration(self.budget).replace(' min', 'm').replace(' ', '')})."
         )
 
-    def _stop_in_time(self, done: int) -> None:
-        """Hold out no further fold if the next one would not end in time, by what the last one took."""
-        if self.budget is None or not 2 <= done < self.folds:
+    def _can_go(self, name: str) -> bool:
+        """Whether a candidate may be left out for want of time, and that gains any."""
+        assert self.budget is not None
+        takes = self._first_seconds(name) * (self.folds - 1) / self.workers
+        return name != self._favourite and takes > _HARDLY_ANY * self.budget
+
+    def _go_by_the_clock(self, done: int) -> None:
+        """Hold out as many further folds as end in time, by what the last one took, up to those asked for."""
+        if self.budget is None or done < 2 or not self.running:
             return
-        next_one = sum(self.records[name][done - 1].seconds for name in self.running) / self.workers
-        if next_one > self._left():
+        last = sum(self.records[name][done - 1].seconds for name in self.running) / self.workers
+        in_time = done + math.floor(max(self._left(), 0.0) / last) if last else self._asked
+        if done == in_time < self.folds:
             self.told.append(f"{done} folds have to do: they took longer than the first.")
             self.folds = done
+        elif self.folds < min(in_time, self._asked):
+            self.folds = min(in_time, self._asked)
+            self.told.append(f"There is time for {self.folds} folds: they take less than the first.")
 
     def _left(self) -> float:
         """Seconds of the budget, by the clock."""

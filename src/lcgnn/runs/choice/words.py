@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lcgnn.assessment.evaluation import ClassCount
-from lcgnn.assessment.trust import Assessment
+from lcgnn.assessment.trust import Assessment, Expected, wilson_interval
 from lcgnn.runs.choice.candidates import EDGES_ALONE, FEATURES_ALONE, duration
 from lcgnn.runs.records import ChoiceRecord, Tried
 
 # So many names are named.
 _MOST_NAMES = 4
-# A column that was left out, as notes on columns say it.
-_TEXT_LEFT_OUT = "nearly every cell is different"
+# Standard deviations of a normal number to either side that hold 99 %, since any of several classes may be off.
+_HARDLY_BY_CHANCE = 2.575829
 
 
 def choice_in_words(choice: ChoiceRecord) -> list[str]:
@@ -26,29 +26,32 @@ def choice_in_words(choice: ChoiceRecord) -> list[str]:
 
 
 def distrust_in_words(expected: Assessment, classes: Sequence[ClassCount]) -> list[str]:
-    """The class that is found least, if it is clearly found less often than a node of any class."""
+    """The classes that are clearly found less often than a node of any class, or predicted out of proportion."""
     found = [(item, known) for item, known in zip(classes, expected.by_class, strict=False) if known is not None]
-    worse = [(item, known) for item, known in found if known.high < expected.overall.accuracy]
-    if not worse:
-        return []
-    names = [f"{item.name!r} ({100 * known.accuracy:.0f} of 100 found)" for item, known in worse[:_MOST_NAMES]]
-    more = len(worse) - len(names)
-    return [f"Distrust most: {', '.join(names)}{f' and {more} more classes' if more else ''}."]
+    worse = [
+        f"{item.name!r} ({100 * known.accuracy:.0f} of 100 found)"
+        for item, known in found
+        if known.high < expected.overall.accuracy
+    ]
+    doubtful = worse or _out_of_proportion(classes)
+    if doubtful:
+        more = len(doubtful) - _MOST_NAMES
+        return [f"Distrust most: {', '.join(doubtful[:_MOST_NAMES])}{f' and {more} more' if more > 0 else ''}."]
+    if classes and not found:
+        return ["Which classes to distrust cannot be told from so few labels of each."]
+    return []
 
 
-def advice_in_words(
-    choice: ChoiceRecord | None, expected: Assessment, classes: Sequence[ClassCount], notes: Sequence[str] = ()
-) -> list[str]:
-    """The one thing that would help most: labels of a class, a column, other edges, or more labels."""
+def advice_in_words(choice: ChoiceRecord | None, expected: Assessment, classes: Sequence[ClassCount]) -> list[str]:
+    """The one thing that would help most: labels of a class, other edges or features, or more labels."""
     if not classes:
         return []
     advice = (
         _scarce_class(expected, classes)
-        or _ignored_column(notes)
         or (_useless_part(choice) if choice is not None and not choice.guard else None)
         or _more_labels(expected, classes)
     )
-    return [f"What would help most: {advice}"] if advice else []
+    return [f"What would help most: {advice}"]
 
 
 def verdict(tried: Tried, choice: ChoiceRecord) -> str:
@@ -108,6 +111,30 @@ def _is_behind(item: Tried) -> bool:
     return item.behind_best is not None and item.behind_best.high < 0
 
 
+def _out_of_proportion(classes: Sequence[ClassCount]) -> list[str]:
+    """Classes of which there are clearly more or fewer predictions than labels, the furthest off first.
+
+    Not where every class has as many labels as the others: then somebody chose so many of each.
+    """
+    given, predicted = (sum(of) for of in ([item.given for item in classes], [item.predicted for item in classes]))
+    if not given or not predicted or len({item.given for item in classes}) == 1:
+        return []
+    found = []
+    for item in classes:
+        share, labels = item.predicted / predicted, item.given / given
+        low, high = wilson_interval(item.given, given, _HARDLY_BY_CHANCE)
+        if not low <= share <= high:
+            found.append((abs(share - labels), item, share, labels))
+    return [
+        f"{item.name!r} (predicted for {_of_100(share)} nodes, and {_of_100(labels)} labels are of it)"
+        for _, item, share, labels in sorted(found, key=lambda one: -one[0])
+    ]
+
+
+def _of_100(share: float) -> str:
+    return f"{100 * share:.0f} of 100" if share >= 0.005 or not share else "fewer than 1 of 100"
+
+
 def _scarce_class(expected: Assessment, classes: Sequence[ClassCount]) -> str | None:
     """Labels of the class that is found least, or that could not be tried at all."""
     if expected.untested:
@@ -118,12 +145,6 @@ def _scarce_class(expected: Assessment, classes: Sequence[ClassCount]) -> str | 
     if worst is None or worst[0] >= expected.overall.low:
         return None
     return f"more labels of {worst[1].name!r}, of which about {100 * worst[0]:.0f} of 100 nodes are found."
-
-
-def _ignored_column(notes: Sequence[str]) -> str | None:
-    """A column with text that nothing was made of."""
-    found = next((note for note in notes if _TEXT_LEFT_OUT in note), None)
-    return None if found is None else f"a use for what was left out. {found}"
 
 
 def _useless_part(choice: ChoiceRecord) -> str | None:
@@ -138,8 +159,10 @@ def _useless_part(choice: ChoiceRecord) -> str | None:
 
 def _more_labels(expected: Assessment, classes: Sequence[ClassCount]) -> str:
     few = min(classes, key=lambda item: item.given)
-    width = 100 * (expected.overall.high - expected.overall.low)
+    overall = expected.overall
+    more = Expected.at(overall.accuracy, 4 * overall.labels, 4 * overall.labels)
+    width, narrower = (100 * (item.high - item.low) for item in (overall, more))
     return (
-        f"more labels, first of {few.name!r}, which has {few.given:,}; four times as many would halve the "
-        f"interval of {width:.0f} points."
+        f"more labels, first of {few.name!r}, which has {few.given:,}; four times as many would make the interval "
+        f"of {width:.0f} points one of {narrower:.0f}."
     )
