@@ -63,6 +63,7 @@ def test_a_class_beyond_the_ninth_is_found_by_typing(served: Served, visit: Call
     page.keyboard.press("/")
     page.keyboard.type("ind 37")
     assert page.locator("#choices .choice:not(.new) .name").all_inner_texts() == ["kind 37"]
+    page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     page.locator("#classlist tbody tr", has_text="kind 37").locator("td", has_text="1").wait_for()
     page.keyboard.press("z")
