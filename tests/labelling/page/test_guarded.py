@@ -97,9 +97,13 @@ def test_a_full_disk_is_told_and_nothing_is_lost(served: Served, visit: Callable
     full = served.ledger.stat().st_size
     unlimited = resource.prlimit(served.process.pid, resource.RLIMIT_FSIZE, (full, resource.RLIM_INFINITY))
     page.keyboard.press("1")
-    page.locator(".notice.trouble").wait_for()
+    refused = page.locator(".notice.trouble span")
+    refused.wait_for()
     page.locator("#card-title", has_text=node).wait_for()
     assert page.locator("#tally").inner_text() == tally
+    # By then the server has told every page what it answered this one.
+    page.wait_for_timeout(1500)
+    assert page.locator(".notice span").all_inner_texts().count(refused.inner_text()) == 1
     assert served.labels() == before
     resource.prlimit(served.process.pid, resource.RLIMIT_FSIZE, unlimited)
     page.keyboard.press("1")
