@@ -75,14 +75,15 @@ def test_a_name_of_a_megabyte_in_the_file_is_told_until_it_is_gone(
     node = page.locator("#card-title").inner_text()
     with served.ledger.open("a", encoding="utf-8") as file:
         file.write(Line(label=LONG, action="class").text())
-    line = page.locator(".notice", has_text="not a line of labels").first
+    line = page.locator(".notice", has_text="not a line of labels")
     line.wait_for()
     assert len(line.inner_text()) < 700
     page.keyboard.press("1")
     page.locator(".notice.trouble", has_text="not a line of labels").wait_for()
     page.locator("#card-title", has_text=node).wait_for()
+    assert line.count() == 1
     served.ledger.write_bytes(before)
-    page.locator(".notice.message", has_text="not a line of labels").wait_for(state="detached")
+    line.wait_for(state="detached")
     page.keyboard.press("1")
     page.locator("#tally", has_text=f"{len(labels) + 1} labels").wait_for()
     assert served.labels() == {**labels, node: "kind 0"}

@@ -63,6 +63,7 @@ def test_a_class_beyond_the_ninth_is_found_by_typing(served: Served, visit: Call
     page.keyboard.press("/")
     page.keyboard.type("ind 37")
     assert page.locator("#choices .choice:not(.new) .name").all_inner_texts() == ["kind 37"]
+    page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     page.locator("#classlist tbody tr", has_text="kind 37").locator("td", has_text="1").wait_for()
     page.keyboard.press("z")
@@ -96,9 +97,13 @@ def test_a_full_disk_is_told_and_nothing_is_lost(served: Served, visit: Callable
     full = served.ledger.stat().st_size
     unlimited = resource.prlimit(served.process.pid, resource.RLIMIT_FSIZE, (full, resource.RLIM_INFINITY))
     page.keyboard.press("1")
-    page.locator(".notice.trouble").wait_for()
+    refused = page.locator(".notice.trouble span")
+    refused.wait_for()
     page.locator("#card-title", has_text=node).wait_for()
     assert page.locator("#tally").inner_text() == tally
+    # By then the server has told every page what it answered this one.
+    page.wait_for_timeout(1500)
+    assert page.locator(".notice span").all_inner_texts().count(refused.inner_text()) == 1
     assert served.labels() == before
     resource.prlimit(served.process.pid, resource.RLIMIT_FSIZE, unlimited)
     page.keyboard.press("1")

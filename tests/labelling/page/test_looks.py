@@ -5,10 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 from matplotlib.image import imread
 from numpy.typing import NDArray
 from tests.labelling.page.serving import Served
 
+PARTS = ("#card", "#map", "#brings", "#classes", "#look")
 # Of the first three classes, as the page's palette has them.
 COLOURS = ((0x39, 0x5D, 0xD0), (0xD9, 0x8A, 0x02), (0x22, 0xAA, 0xA1))
 
@@ -91,17 +93,42 @@ def test_an_explanation_lights_its_nodes_on_the_map(fruits: Served, visit: Calla
     assert len(np.argwhere(np.abs(picture(page) - before).max(axis=2) > 60)) < 50
 
 
-def test_a_window_as_narrow_as_a_telephone_is_enough(fruits: Served, visit: Callable[..., Any]) -> None:
-    page = trained(fruits, visit, wide=360, high=740, has_touch=True, is_mobile=True)
-    assert page.evaluate("document.documentElement.scrollWidth") == 360
-    boxes = {name: page.locator(name).bounding_box() for name in ("#card", "#map", "#brings", "#classes", "#look")}
-    assert all(box["x"] >= 0 and box["x"] + box["width"] <= 360 for box in boxes.values())
+@pytest.mark.parametrize("wide", [360, 320])
+def test_a_window_as_narrow_as_a_telephone_is_enough(fruits: Served, visit: Callable[..., Any], wide: int) -> None:
+    page = trained(fruits, visit, wide=wide, high=740, has_touch=True, is_mobile=True)
+    page.locator("svg.curve").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") == wide
+    boxes = {name: page.locator(name).bounding_box() for name in PARTS}
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= wide for box in boxes.values())
     assert boxes["#card"]["y"] < boxes["#map"]["y"] < boxes["#brings"]["y"]
     title = page.locator("#card-title").inner_text()
     page.locator(".choice").first.tap()
     page.locator("#card-title").filter(has_not_text=title).wait_for()
     page.locator("#undo").tap()
     page.locator("#card-title", has_text=title).wait_for()
+
+
+@pytest.mark.parametrize(("wide", "high"), [(1024, 500), (844, 390)])
+def test_a_low_window_shows_the_node_above_the_classes_and_all_parts_as_wide_as_it_is(
+    fruits: Served, visit: Callable[..., Any], wide: int, high: int
+) -> None:
+    page = trained(fruits, visit, wide=wide, high=high)
+    card, answer, about = (page.locator(name).bounding_box() for name in ("#card", "#answer", "#about"))
+    whole = page.locator("#about").evaluate("element => element.scrollHeight")
+    assert about["height"] >= min(whole, 0.4 * high)
+    assert answer["y"] + answer["height"] <= card["y"] + card["height"]
+    assert answer["y"] < high
+    widths = {page.locator(name).bounding_box()["width"] for name in PARTS}
+    assert len(widths) == 1
+    assert page.locator(".choice kbd").first.is_visible()
+
+
+def test_whether_more_labels_pay_is_read_without_scrolling(fruits: Served, visit: Callable[..., Any]) -> None:
+    page = trained(fruits, visit, wide=1280, high=800)
+    page.locator("svg.curve").wait_for()
+    panel, advice = (page.locator(name).bounding_box() for name in ("#brings", ".advice"))
+    assert "More labels" in page.locator(".advice").inner_text()
+    assert advice["y"] + advice["height"] <= panel["y"] + panel["height"]
 
 
 def test_the_page_is_dark_where_the_system_is(fruits: Served, visit: Callable[..., Any]) -> None:

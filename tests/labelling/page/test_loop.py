@@ -64,7 +64,7 @@ def test_thirty_labels_by_keys_teach_the_model_and_survive_a_kill(
     assert sorted(labeller.classes()) == sorted(KINDS)
     assert served.labels() == {node: truth[node] for node in labeller.answered}
 
-    _the_server_is_killed_and_the_page_goes_on(served, page, labeller)
+    _the_server_is_killed_and_the_new_link_goes_on(served, page, labeller)
 
     while len(labeller.answered) < 30:
         labeller.answer()
@@ -80,15 +80,19 @@ def test_thirty_labels_by_keys_teach_the_model_and_survive_a_kill(
         assert (tmp_path / "fruits" / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
 
 
-def _the_server_is_killed_and_the_page_goes_on(served: Served, page: Any, labeller: Labeller) -> None:
+def _the_server_is_killed_and_the_new_link_goes_on(served: Served, page: Any, labeller: Labeller) -> None:
     served.kill()
-    page.locator(".notice.lost", has_text="does not answer").wait_for()
+    line = page.locator(".notice")
+    line.filter(has_text="does not answer").wait_for()
+    assert line.inner_text().endswith("if you start lcgnn label again, open the link that it prints.")
     node = labeller.node()
     page.keyboard.press("1")
-    page.locator(".notice.trouble", has_text="Not saved").wait_for()
+    line.filter(has_text="Not saved: The server does not answer").wait_for()
     assert labeller.node() == node
+    assert line.count() == 1
     served.start()
-    page.locator(".notice.lost", has_text="session has ended").wait_for()
+    line.filter(has_text="Not saved: This page's session has ended").wait_for()
+    assert line.count() == 1
     page.goto(served.link)
     labeller.wait_for_labels(len(labeller.answered))
     assert served.labels().keys() == set(labeller.answered)

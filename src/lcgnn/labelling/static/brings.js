@@ -74,10 +74,11 @@ export class Brings {
           this.#tally(),
         ),
       ),
+      // Above the curve, so that whether to go on is read without scrolling.
+      advice ? make("p", { class: "advice", text: advice }) : null,
       drawCurve(curve),
       curveTable(curve),
       nextTen ? make("p", { class: "next", text: nextTen }) : null,
-      advice ? make("p", { class: "advice", text: advice }) : null,
     ].filter(Boolean);
   }
 

@@ -2,20 +2,26 @@
 
 import { cssColour } from "./colours.js";
 import { breakable, byId, clip, count, make, percent, renew } from "./dom.js";
+import { announce } from "./notices.js";
 
 const SHOWN = 60;
 const NUMBERED = 9;
 const NAME_LIMIT = 200;
+const ENTER = "⏎";
+
+const keyOf = (text) => (text === null ? make("kbd", { class: "none" }) : make("kbd", { text }));
 
 export class Choices {
   constructor(session) {
     this.session = session;
+    /** The name of the row that the arrow keys led to; null where what was typed decides. */
+    this.chosen = null;
     this.input = make("input", {
       id: "classbox",
       type: "text",
       autocomplete: "off",
       spellcheck: "false",
-      oninput: () => this.draw(),
+      oninput: () => this.#choose(null),
       onkeydown: (event) => this.#key(event),
     });
     this.rows = make("div", { class: "rows", role: "group", "aria-label": "Give a label" });
@@ -26,17 +32,21 @@ export class Choices {
     session.on("labels", () => this.draw());
   }
 
-  /** Classes that the typed letters are in, as indices; those that begin with them first.
+  /** Classes that the typed letters are in, as indices; the one of that name first, then those that begin with it.
    *
    * Where nothing is typed, those with a number keep their places, and the others follow, the likeliest first.
    */
   matches() {
-    const typed = this.input.value.trim().toLowerCase();
+    const written = this.input.value.trim();
+    const typed = written.toLowerCase();
     const classes = this.session.state?.classes ?? [];
     const indices = classes.map((_, index) => index);
     if (!typed) return [...indices.slice(0, NUMBERED), ...this.#likeliestFirst(indices.slice(NUMBERED))];
     const name = (index) => classes[index].name.toLowerCase();
-    const rank = (index) => (name(index) === typed ? 0 : name(index).startsWith(typed) ? 1 : 2);
+    const rank = (index) => {
+      if (name(index) === typed) return classes[index].name === written ? 0 : 1;
+      return name(index).startsWith(typed) ? 2 : 3;
+    };
     return indices.filter((index) => name(index).includes(typed)).sort((one, other) => rank(one) - rank(other));
   }
 
@@ -55,6 +65,41 @@ export class Choices {
     return typed && !this.session.state.classes.some(({ name }) => name === typed) ? typed : null;
   }
 
+  /** What can be given, in the order of the rows: the typed name comes first, whether it is a class already or not.
+   *
+   * A class that has the typed letters in it is one to choose; to take it unasked would give a label that nobody meant.
+   */
+  #options() {
+    const typed = this.input.value.trim().toLowerCase();
+    const found = this.matches()
+      .slice(0, SHOWN)
+      .map((index) => ({ name: this.session.className(index), index }));
+    if (!this.newName) return found;
+    const made = { name: this.newName, index: null };
+    return found[0]?.name.toLowerCase() === typed ? [...found, made] : [made, ...found];
+  }
+
+  /** The option that Enter gives: the chosen one, or else the typed name. */
+  #taken(options) {
+    const chosen = options.find(({ name }) => name === this.chosen);
+    return chosen ?? (this.input.value.trim() ? options[0] : undefined);
+  }
+
+  #choose(name) {
+    this.chosen = name;
+    this.draw();
+  }
+
+  #step(by) {
+    const options = this.#options();
+    if (!options.length) return;
+    const at = options.indexOf(this.#taken(options));
+    const next = at < 0 && by < 0 ? options.length - 1 : (at + by + options.length) % options.length;
+    this.#choose(options[next].name);
+    this.rows.querySelector(".taken")?.scrollIntoView({ block: "nearest" });
+    announce(`Enter gives ${options[next].index === null ? "the new class " : ""}${clip(options[next].name, 60)}`);
+  }
+
   focus() {
     this.input.focus();
   }
@@ -62,7 +107,7 @@ export class Choices {
   draw(turned = false) {
     const { session } = this;
     if (!session.state || !session.card) return;
-    if (turned) this.input.value = "";
+    if (turned) this.#clear();
     const { classes } = session.state;
     const none = classes.length === 0;
     const over = session.card.node === null;
@@ -74,65 +119,89 @@ export class Choices {
       : classes.length > NUMBERED
         ? "Press / and type: any class, or a new one"
         : "Press / to type a class, or a new one";
-    const found = this.matches();
-    this.rows.classList.toggle("few", found.length <= 7);
-    const shares = this.#shares();
-    const rows = found.slice(0, SHOWN).map((index) => this.#row(index, shares));
-    if (found.length > SHOWN)
-      rows.push(
-        make("p", { class: "hint", text: `${count(found.length - SHOWN)} more: type a part of the name.` }),
-      );
-    if (this.newName) rows.push(this.#newRow(this.newName, found.length === 0));
-    renew(this.rows, ...rows);
+    const found = this.matches().length;
+    this.rows.classList.toggle("few", found <= 7);
+    renew(this.rows, ...this.#drawRows(found - SHOWN));
     this.rows.toggleAttribute("inert", over);
   }
 
-  #row(index, shares) {
+  #drawRows(more) {
+    const shares = this.#shares();
+    const options = this.#options();
+    const taken = this.#taken(options);
+    const rows = options.map((option) =>
+      option.index === null
+        ? this.#newRow(option.name, option === taken)
+        : this.#row(option.index, shares, option === taken),
+    );
+    if (more > 0) rows.push(make("p", { class: "hint", text: `${count(more)} more: type a part of the name.` }));
+    return rows;
+  }
+
+  #clear() {
+    this.input.value = "";
+    this.chosen = null;
+  }
+
+  #row(index, shares, taken) {
     const { session } = this;
     const { node } = session.card;
     const share = shares.get(session.className(index)) ?? null;
     const chosen = session.labels.get(node) === index;
-    const typing = this.input.value.trim() !== "";
+    const number = index < NUMBERED && !this.input.value.trim() ? index + 1 : null;
     return make(
       "button",
       {
         type: "button",
-        class: "choice",
+        class: taken ? "choice taken" : "choice",
         "--colour": cssColour(index),
         "--share": share ?? 0,
         "aria-pressed": String(chosen),
         title: clip(session.className(index), NAME_LIMIT),
         onclick: () => session.label(index),
       },
-      index < NUMBERED && !typing ? make("kbd", { text: index + 1 }) : make("kbd", { class: "none" }),
+      keyOf(taken ? ENTER : number),
       make("i", { class: "swatch" }),
       make("span", { class: "name" }, ...breakable(clip(session.className(index), 60))),
       share === null ? null : make("span", { class: "share", text: percent(share) }),
     );
   }
 
-  #newRow(name, first) {
+  #newRow(name, taken) {
     return make(
       "button",
-      { type: "button", class: "choice new", onclick: () => this.session.labelAs(name) },
-      make("kbd", { text: first ? "⏎" : "+" }),
+      {
+        type: "button",
+        class: taken ? "choice new taken" : "choice new",
+        title: clip(name, NAME_LIMIT),
+        onclick: () => this.session.labelAs(name),
+      },
+      keyOf(taken ? ENTER : null),
       make("span", { class: "name" }, "New class ", make("b", { text: clip(name, 60) }), " for this node"),
     );
   }
 
   async #key(event) {
-    if (event.key === "Escape") {
-      this.input.value = "";
+    if (event.isComposing) return;
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step) {
+      event.preventDefault();
+      this.#step(step);
+    } else if (event.key === "Escape") {
+      this.#clear();
       this.draw();
       this.input.blur();
-    } else if (event.key === "Enter" && !event.isComposing) {
+    } else if (event.key === "Enter") {
       event.preventDefault();
-      const [found] = this.matches();
-      if (!this.input.value.trim()) return;
-      const done =
-        found !== undefined ? await this.session.label(found) : await this.session.labelAs(this.newName);
-      // Whoever typed a name goes on with the keys.
-      if (done) byId("card").focus({ preventScroll: true });
+      await this.#give(this.#taken(this.#options()));
     }
+  }
+
+  async #give(option) {
+    if (!option) return;
+    const { name, index } = option;
+    const done = index === null ? await this.session.labelAs(name) : await this.session.label(index);
+    // Whoever typed a name goes on with the keys.
+    if (done) byId("card").focus({ preventScroll: true });
   }
 }

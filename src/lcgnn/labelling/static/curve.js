@@ -84,9 +84,9 @@ export function drawCurve(points) {
 
 export function curveTable(points) {
   const row = (tag, cells) => make("tr", {}, ...cells.map((text) => make(tag, { text })));
-  return make(
+  const table = make(
     "table",
-    { class: "unseen" },
+    {},
     make("caption", { text: "Expected accuracy by number of labels" }),
     row("th", ["labels", "expected", "low", "high"]),
     ...points
@@ -95,4 +95,6 @@ export function curveTable(points) {
         row("td", [count(labels), percent(expected), percent(low), percent(high)]),
       ),
   );
+  // A table is as wide as its words, whatever it is told; a box around it is not.
+  return make("div", { class: "unseen" }, table);
 }

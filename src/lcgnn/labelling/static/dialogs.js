@@ -4,7 +4,7 @@ import { byId, clip, counted, make } from "./dom.js";
 
 const KEYS = [
   ["1 – 9", "Give the class with that number"],
-  ["/", "Type a class, any of them or a new one; Enter gives it"],
+  ["/", "Type a class: Enter gives the one of just that name, or makes it. ↓ and ↑ choose another; ⏎ marks what Enter gives"],
   ["s", "Skip this node"],
   ["u", "Not sure: nobody can tell"],
   ["z or ⌫", "Undo the last answer"],

@@ -1,53 +1,72 @@
 // What the server has to say, one line each, above everything else; and what a screen reader should hear.
 
-import { byId, make } from "./dom.js";
+import { byId, make, renew } from "./dom.js";
 
 export class Notices {
   constructor(session) {
     this.session = session;
+    this.said = [];
     this.dismissed = new Set();
     this.trouble = null;
     this.connection = null;
-    session.on("trouble", (words) => this.#set("trouble", words));
-    session.on("connection", (words) => this.#set("connection", words));
-    session.on("state", () => this.#draw());
+    session.on("trouble", (words) => {
+      this.trouble = words;
+      this.#draw();
+    });
+    session.on("connection", (words) => this.#connect(words));
+    session.on("state", () => this.#hear(session.state.messages));
   }
 
-  #set(what, words) {
-    if (this[what] === words) return;
-    this[what] = words;
+  /** An answer that could not be sent is not saved for the same reason as long as there is one. */
+  #connect(words) {
+    if (this.#isCut()) this.trouble = words && this.trouble.replace(this.connection, words);
+    this.connection = words;
     this.#draw();
   }
 
-  #draw() {
-    const said = this.session.state?.messages ?? [];
-    for (const words of this.dismissed) if (!said.includes(words)) this.dismissed.delete(words);
-    const lines = [
-      this.connection && this.#line("lost", this.connection, null),
-      this.trouble && this.#line("trouble", this.trouble, () => this.#set("trouble", null)),
-      ...said
-        .filter((words) => !this.dismissed.has(words))
-        .map((words) =>
-          this.#line("message", words, () => {
-            this.dismissed.add(words);
-            this.#draw();
-          }),
-        ),
-    ].filter(Boolean);
-    // An alert that stands already is left alone, or it would be read out again.
-    const box = byId("notices");
-    const before = [...box.children].map((line) => line.dataset.words);
-    if (before.join("\n") !== lines.map((line) => line.dataset.words).join("\n")) box.replaceChildren(...lines);
+  #isCut() {
+    return Boolean(this.connection && this.trouble?.includes(this.connection));
   }
 
-  #line(kind, words, dismiss) {
-    const shown = String(words).slice(0, 600);
+  /** What the server no longer says is mended, also where it was the answer to a key. */
+  #hear(said) {
+    const mended = (words) => this.said.includes(words) && !said.includes(words);
+    if (mended(this.trouble)) this.trouble = null;
+    for (const words of this.dismissed) if (!said.includes(words)) this.dismissed.delete(words);
+    this.said = said;
+    this.#draw();
+  }
+
+  #dismiss(words) {
+    if (this.trouble === words) this.trouble = null;
+    if (this.said.includes(words)) this.dismissed.add(words);
+    this.#draw();
+  }
+
+  /** Every sentence stands on one line only, that of the worst it means. */
+  #draw() {
+    const { connection, trouble } = this;
+    const cut = this.#isCut();
+    const lines = [
+      connection && this.#line("lost", cut ? trouble : connection),
+      trouble && !cut && this.#line("trouble", trouble),
+      ...this.said
+        .filter((words) => words !== trouble && !this.dismissed.has(words))
+        .map((words) => this.#line("message", words)),
+    ].filter(Boolean);
+    // An alert that stands already is left alone, or it would be read out again.
+    renew(byId("notices"), ...lines);
+  }
+
+  #line(kind, words) {
+    const dismiss = () => this.#dismiss(words);
     return make(
       "p",
-      { class: `notice ${kind}`, role: kind === "message" ? "status" : "alert", "data-words": shown },
-      make("span", { text: shown }),
-      dismiss &&
-        make("button", { type: "button", "aria-label": "Dismiss this message", text: "×", onclick: dismiss }),
+      { class: `notice ${kind}`, role: kind === "message" ? "status" : "alert" },
+      make("span", { text: String(words).slice(0, 600) }),
+      kind === "lost"
+        ? null
+        : make("button", { type: "button", "aria-label": "Dismiss this message", text: "×", onclick: dismiss }),
     );
   }
 }

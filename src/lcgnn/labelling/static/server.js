@@ -1,4 +1,4 @@
-// Everything that is asked of the server: one line of words where it fails, a connection that comes back by itself.
+// Everything that is asked of the server: one line of words where it fails, and the connection is tried for again.
 
 const VERSION = 1;
 /** An explanation may take seconds, and a large layout that is not kept yet a minute. */
@@ -9,12 +9,15 @@ export class ServerError extends Error {
   constructor(words, status) {
     super(words);
     this.status = status;
+    /** Nobody answers this page any more, whatever it asks. */
+    this.cut = status === 0 || status === 401;
   }
 }
 
 export const LOST =
-  "The server does not answer. What was saved is safe; the page goes on by itself once it is back.";
-const ENDED = "This page's session has ended. Open the address that lcgnn label printed last.";
+  "The server does not answer. What was saved is safe. The page goes on if the connection comes back; " +
+  "if you start lcgnn label again, open the link that it prints.";
+const ENDED = "This page's session has ended. Open the link that lcgnn label printed last.";
 
 async function ask(path, options = {}) {
   let answer;

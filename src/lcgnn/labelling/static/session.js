@@ -197,7 +197,7 @@ export class Session extends EventTarget {
         this.#underway.delete(body.node);
         this.#restoreLabels();
         if (!(error instanceof ServerError)) throw error;
-        this.tell("trouble", error.status === 0 ? `Not saved: ${error.message}` : error.message);
+        this.tell("trouble", error.cut ? `Not saved: ${error.message}` : error.message);
         return null;
       }
     });
