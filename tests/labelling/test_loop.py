@@ -216,6 +216,36 @@ def test_a_user_s_own_labels_are_left_alone(unlabelled):
     assert find_ledger(unlabelled) == unlabelled / "labels.lcgnn.csv"
 
 
+def test_undo_on_a_fresh_page_changes_nothing(loop, unlabelled):
+    with pytest.raises(ConfigError, match="nothing to undo"):
+        loop.undo()
+    with pytest.raises(ConfigError, match="no class"):
+        loop.label(1, "violet")
+    assert sorted(path.name for path in unlabelled.iterdir()) == ["edges.csv", "nodes.csv"]
+    assert not loop.opened.has_changed()
+
+
+def test_a_graph_beside_an_empty_file_of_labels_opens_and_is_labelled_there(unlabelled):
+    before = open_graph(str(unlabelled))
+    (unlabelled / "labels.csv").touch()
+    assert not before.has_changed()
+    loop = Loop(open_graph(str(unlabelled)))
+    assert loop.opened.ledger == unlabelled / "labels.csv"
+    assert source_of(str(unlabelled)).load_for_labelling().graph.labelled.size == 0
+    loop.label_as(1, "green")
+    loop.label_as(2, "blue")
+    assert source_of(str(unlabelled)).load().split.train.tolist() == [1, 2]
+
+
+def test_an_empty_file_beside_that_of_the_page_does_not_take_its_place(unlabelled):
+    (unlabelled / "nodes.csv").unlink()
+    (unlabelled / "labels.csv").write_text("id,label\nn1,green\n", encoding="utf-8")
+    Loop(open_graph(str(unlabelled))).label(2, "green")
+    (unlabelled / "labels.csv").write_text("", encoding="utf-8")
+    with pytest.raises(DataError, match=r"labels\.csv"):
+        open_graph(str(unlabelled))
+
+
 def test_edges_alone_can_be_labelled(unlabelled):
     (unlabelled / "nodes.csv").unlink()
     loop = Loop(open_graph(str(unlabelled)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -138,8 +139,12 @@ class Ledger:
 
     @contextmanager
     def _locked(self) -> Iterator[IO[bytes]]:
-        """The file, opened for this process alone; others wait for it."""
+        """The file, opened for this process alone; others wait for it.
+
+        One that is made for this and gets no line is removed again: nothing was said, so there is no file.
+        """
         while True:
+            was_there = self.path.exists()
             try:
                 descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
             except OSError as error:
@@ -147,24 +152,65 @@ class Ledger:
                     f"Not saved: {self.path} cannot be written ({error.strerror or error}). Say where with --out."
                 ) from error
             with os.fdopen(descriptor, "r+b") as file, _lock(file):
-                # An editor may have put another file in its place before the lock was had.
-                if self.path.exists() and os.path.samestat(os.fstat(descriptor), self.path.stat()):
-                    yield file
+                # An editor may have put another file in its place before the lock was had, or who had the lock
+                # before may have removed it.
+                if _is_at(self.path, file):
+                    try:
+                        yield file
+                    finally:
+                        if not was_there:
+                            _remove_if_empty(self.path, file)
                     return
 
 
 def check_writable(path: Path) -> None:
     """Refuse a place where no ledger can be, or where something else is that must not be written to."""
     check_names(path)
-    if path.exists() and (not path.is_file() or (path.stat().st_size and not is_ledger(path))):
+    if _is_something_else(path):
         raise OutputError(f"{path} is there and holds no labels of the page. Name another file: --out FILE.csv")
     folder = path.parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"Cannot write {path}: {error.strerror}. Name another file: --out FILE.csv") from error
-    if not os.access(path if path.exists() else folder, os.W_OK):
+    if not _opens(path) and not os.access(folder, os.W_OK):
         raise OutputError(f"Cannot write {path}: Permission denied. Name another file: --out FILE.csv")
+
+
+def _is_something_else(path: Path) -> bool:
+    # Asked once: another page may make the file or remove it between two questions.
+    try:
+        status = path.stat()
+    except OSError:
+        return False
+    return not stat.S_ISREG(status.st_mode) or (status.st_size > 0 and not is_ledger(path))
+
+
+def _opens(path: Path) -> bool:
+    """Whether there is a file that can be written to; OutputError if there is one that cannot."""
+    try:
+        os.close(os.open(path, os.O_RDWR))
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise OutputError(f"Cannot write {path}: {error.strerror}. Name another file: --out FILE.csv") from error
+    return True
+
+
+def _is_at(path: Path, file: IO[bytes]) -> bool:
+    """Whether an open file is the one that a path leads to."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _remove_if_empty(path: Path, file: IO[bytes]) -> None:
+    """Remove a locked file in which nothing is; where open files cannot be removed it stays, as one without lines."""
+    with suppress(OSError):
+        if not os.fstat(file.fileno()).st_size and _is_at(path, file):
+            # Of a link only what it leads to was made.
+            path.resolve().unlink()
 
 
 def _write_all(descriptor: int, content: bytes, place: int) -> None:

@@ -19,7 +19,7 @@ from lcgnn.sources.loaded import Loaded
 from lcgnn.sources.node_labels import ledger_ids
 from lcgnn.sources.source import FileSource, Progress, Source
 from lcgnn.sources.tables.columns import Columns
-from lcgnn.sources.tables.ledger import LEDGER_NAMES, is_ledger
+from lcgnn.sources.tables.ledger import LEDGER_NAMES, find_ledger, is_ledger
 from lcgnn.sources.tables.source import Tables
 
 # Of a cell on the card.
@@ -164,7 +164,8 @@ def _place_of_ledger(source: Source, simulate: bool) -> Path:
     if isinstance(source, Tables) and not simulate:
         folder = Path(source.path)
         own = [path for path in folder.glob("labels.*") if path.name != LEDGER_NAMES[1] and not is_ledger(path)]
-        return folder / LEDGER_NAMES[1 if own else 0]
+        second = folder / LEDGER_NAMES[1]
+        return second if own or find_ledger(folder) == second else folder / LEDGER_NAMES[0]
     return Path("runs") / f"{source.name[:60]}-{'simulated' if simulate else 'labels'}" / LEDGER_NAMES[0]
 
 
