@@ -206,7 +206,7 @@ def _is_at(path: Path, file: IO[bytes]) -> bool:
 
 
 def _remove_if_empty(path: Path, file: IO[bytes]) -> None:
-    """Remove a locked file in which nothing is; where open files cannot be removed it stays, as one without lines."""
+    """Remove a locked file in which nothing is; where open files cannot be removed it stays, without lines."""
     with suppress(OSError):
         if not os.fstat(file.fileno()).st_size and _is_at(path, file):
             # Of a link only what it leads to was made.
