@@ -14,6 +14,7 @@ from tests.labelling.pages import COLOURS, NUM_NODES, colour_of, write_graph
 from lcgnn.assessment.trust import Expected
 from lcgnn.errors import ConfigError, DataError, ExtraError
 from lcgnn.extras import need
+from lcgnn.labelling.answers import Answers
 from lcgnn.labelling.curve import Curve, advice, forecast, next_ten
 from lcgnn.labelling.labels import Labels
 from lcgnn.labelling.layout import kept_layout, layout_of
@@ -27,6 +28,9 @@ from lcgnn.labelling.trainer import Trainer
 from lcgnn.labelling.training import Estimated, Failed, Fitted, Job, Worker
 from lcgnn.labelling.view import NO_CLASS, View
 from lcgnn.methods import create
+from lcgnn.runs.predict import predict
+from lcgnn.sources.benchmarks import benchmark
+from lcgnn.sources.benchmarks.rescaled import Rescaled
 from lcgnn.sources.choice import source_of
 from lcgnn.sources.source import Known
 from lcgnn.sources.tables.columns import Columns
@@ -162,6 +166,45 @@ def test_a_benchmark_keeps_its_labels_from_the_page(cora):
     assert opened.graph.labelled.size == 0
     assert opened.truth is None
     assert opened.ledger == Path("runs/cora-labels/labels.csv")
+
+
+def exported(loop: Loop, path: Path) -> list[str]:
+    """The class of every node by a model of the page's labels, which is kept in a file."""
+    worker = Worker(loop.opened.graph, SHORT)
+    worker.newest = loop.labels.job(1)
+    fitted = worker.step()
+    assert isinstance(fitted, Fitted)
+    answers = Answers(loop.opened, fitted)
+    answers.model.save(path)
+    return [answers.job.class_names[label] for label in answers.labels]
+
+
+@pytest.mark.parametrize("graph", ["cora", Rescaled(benchmark("cora"), "own")], ids=["published", "rescaled"])
+def test_a_model_of_a_benchmark_that_the_page_exports_says_what_the_page_said(cora, tmp_path, graph):
+    loop = Loop(open_graph(graph, out=tmp_path / "labels.csv", simulate=True))
+    truth, names = loop.opened.truth
+    # The classes come up in another order than the benchmark's, and one never does.
+    for node in sorted(cora[1].train.tolist(), key=lambda node: -truth[node]):
+        if truth[node]:
+            loop.label_as(node, names[truth[node]])
+    said = exported(loop, tmp_path / "model.safetensors")
+    again = predict(tmp_path / "model.safetensors", graph)
+    classes = again.loaded.graph.class_names
+    assert [classes[label] for label in again.distribution.argmax(axis=1)] == said
+    given = again.loaded.split.train
+    assert [classes[label] for label in again.loaded.graph.labels[given]] == [names[truth[node]] for node in given]
+    assert set(given.tolist()) == {node for node in cora[1].train.tolist() if truth[node]}
+
+
+def test_labels_of_the_page_are_given_ones_to_the_model_that_it_exports(unlabelled, tmp_path):
+    loop = Loop(open_graph(str(unlabelled)))
+    for node in range(1, 13):
+        loop.label_as(node, colour_of(node))
+    exported(loop, tmp_path / "model.safetensors")
+    again = predict(tmp_path / "model.safetensors", str(unlabelled))
+    assert again.loaded.split.train.tolist() == list(range(1, 13))
+    assert named_labels(again.loaded.graph)[1:13] == [colour_of(node) for node in range(1, 13)]
+    assert not any("not used" in note for note in again.notes)
 
 
 @pytest.mark.parametrize("out", [None, "other labels.csv"])

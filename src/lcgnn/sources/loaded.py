@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from lcgnn.features.encoding import Encoding
 from lcgnn.features.structure import with_structural_features
-from lcgnn.graph import Graph, Split
+from lcgnn.graph import UNLABELLED, Graph, Split
 
 if TYPE_CHECKING:
     from lcgnn.sources.tables.form import TableForm
@@ -46,3 +48,21 @@ def with_features(graph: Graph, notes: list[str]) -> Graph:
         "in the graph, and its degree)."
     )
     return with_structural_features(graph)
+
+
+def as_known(loaded: Loaded, class_names: tuple[str, ...]) -> Loaded:
+    """What came in, for a model with these classes; a label that it does not know is in no part of the split."""
+    graph, split = with_classes(loaded.graph, class_names), loaded.split
+    train, validation, test = (
+        nodes[graph.labels[nodes] != UNLABELLED] for nodes in (split.train, split.validation, split.test)
+    )
+    return replace(loaded, graph=graph, split=Split(train, validation, test, split.name))
+
+
+def with_classes(graph: Graph, class_names: tuple[str, ...]) -> Graph:
+    """The graph with a model's classes; a label that the model does not know counts as none."""
+    if graph.class_names == class_names:
+        return graph
+    places = {name: place for place, name in enumerate(class_names)}
+    known = np.array([*(places.get(name, UNLABELLED) for name in graph.class_names), UNLABELLED])
+    return replace(graph, labels=known[graph.labels], class_names=class_names)
