@@ -19,6 +19,7 @@ from lcgnn.sources.loaded import Loaded
 from lcgnn.sources.node_labels import ledger_ids
 from lcgnn.sources.source import FileSource, Progress, Source
 from lcgnn.sources.tables.columns import Columns
+from lcgnn.sources.tables.form import TableForm
 from lcgnn.sources.tables.ledger import LEDGER_NAMES, find_ledger, is_ledger
 from lcgnn.sources.tables.source import Tables
 
@@ -93,6 +94,16 @@ class Opened:
                 if name != self._label_column
             ]
         return _features(self.graph, node) if not self.loaded.made_of_edges else []
+
+    @property
+    def form(self) -> TableForm | None:
+        """How a model of the page reads tables: as one that is trained on them and on the page's labels."""
+        form, source = self.loaded.form, self.source
+        if form is None or form.roles is None or form.roles.label is not None or not isinstance(source, Tables):
+            return form
+        # The column that a table without labels is given when those of the page are laid over it.
+        column = source.columns.label or "label"
+        return form if column in source.columns.ignore else replace(form, roles=replace(form.roles, label=column))
 
     @property
     def _label_column(self) -> str | None:
