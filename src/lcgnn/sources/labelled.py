@@ -88,6 +88,7 @@ class Labelled(Source):
             graph=graph,
             split=Split(train, validation, test, f"{path.name}'s"),
             notes=tuple(notes),
+            passed_over=np.array(sorted((*found.skipped, *found.unsure)), dtype=np.int64),
         )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lcgnn.features.encoding import Encoding
 from lcgnn.features.structure import with_structural_features
@@ -25,6 +26,7 @@ class Loaded:
         notes: What was guessed, merged, filled or left out, a sentence each.
         form: How tables became the graph, for a model that is to read others like them; None if there were none.
         made_of_edges: Whether the features were made from the edges, so that they mean nothing in another graph.
+        passed_over: Nodes that are not to be asked for: somebody skipped them, or could not tell.
     """
 
     graph: Graph
@@ -32,6 +34,7 @@ class Loaded:
     notes: tuple[str, ...] = ()
     form: TableForm | None = None
     made_of_edges: bool = False
+    passed_over: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     @property
     def encoding(self) -> Encoding:

@@ -144,6 +144,11 @@ class GivenLabels:
         return found
 
     @property
+    def passed_over(self) -> tuple[str, ...]:
+        """The nodes that were skipped, or that nobody could tell."""
+        return tuple(node for node, given in self.nodes.items() if given.kind != "label")
+
+    @property
     def num_labels(self) -> int:
         """How many nodes have a label by the ledger."""
         return sum(given.kind == "label" for given in self.nodes.values())
