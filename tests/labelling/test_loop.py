@@ -14,6 +14,7 @@ from tests.labelling.pages import COLOURS, NUM_NODES, colour_of, write_graph
 from lcgnn.assessment.trust import Expected
 from lcgnn.errors import ConfigError, DataError, ExtraError
 from lcgnn.extras import need
+from lcgnn.labelling import layout
 from lcgnn.labelling.answers import Answers
 from lcgnn.labelling.curve import Curve, advice, forecast, next_ten
 from lcgnn.labelling.labels import Labels
@@ -428,12 +429,24 @@ def test_a_layout_depends_on_the_graph_alone_and_is_kept(tmp_path):
 
 def test_a_large_graph_is_drawn_as_a_sample_that_says_so(unlabelled):
     graph = open_graph(str(unlabelled)).graph
-    layout = layout_of(graph, most=40)
-    assert layout.sampled
-    assert layout.nodes.size == 40 == layout.places.shape[0]
-    assert np.array_equal(layout.nodes, np.unique(layout.nodes))
-    joined = graph.adjacency[layout.nodes][:, layout.nodes]
-    assert layout.edges.shape[0] == joined.nnz // 2
+    found = layout_of(graph, most=40)
+    assert found.sampled
+    assert found.nodes.size == 40 == found.places.shape[0]
+    assert np.array_equal(found.nodes, np.unique(found.nodes))
+    joined = graph.adjacency[found.nodes][:, found.nodes]
+    assert found.edges.shape[0] == joined.nnz // 2
+    assert not found.edges_sampled
+
+
+def test_a_sample_of_the_edges_says_so(loop, monkeypatch):
+    whole = View(loop).graph()
+    assert (whole.edges_shown, whole.edges_sampled) == (whole.edges, False)
+    monkeypatch.setattr(layout, "MOST_EDGES", 10)
+    # Once from what was kept, and once anew.
+    kept = View(loop).graph()
+    assert (kept.edges_shown, kept.edges_sampled, kept.sampled) == (10, True, False)
+    made = layout.layout_of(loop.opened.graph)
+    assert (made.edges.shape[0], made.edges_sampled) == (10, True)
 
 
 def test_messages_are_json_with_a_version():
