@@ -356,3 +356,51 @@ def test_an_empty_file_does_not_hide_the_labels_in_the_other(tmp_path):
     (tmp_path / "labels.csv").touch()
     (tmp_path / "labels.lcgnn.csv").write_text(HEADER + "a,red,,,,label\n")
     assert find_ledger(tmp_path) == tmp_path / "labels.lcgnn.csv"
+
+
+def two_labels(path):
+    ledger = Ledger(path)
+    ledger.append(lambda _: Line(id="a", label="red"))
+    ledger.append(lambda _: Line(id="b", label="green"))
+    assert ledger.lost == 0
+    return ledger
+
+
+@pytest.mark.parametrize("how", ["deleted", "emptied"])
+def test_labels_that_go_with_their_file_are_counted_until_others_are_given(tmp_path, how):
+    ledger = two_labels(tmp_path / "labels.csv")
+    ledger.path.unlink() if how == "deleted" else ledger.path.write_text("")
+    assert ledger.refresh()
+    assert not ledger.refresh()
+    assert (ledger.lost, ledger.given.labels()) == (2, {})
+    ledger.append(lambda _: Line(id="c", label="red"))
+    ledger.refresh()
+    assert (ledger.lost, ledger.given.labels()) == (0, {"c": "red"})
+
+
+def test_labels_that_went_unseen_before_another_was_given_are_counted_as_well(tmp_path):
+    ledger = two_labels(tmp_path / "labels.csv")
+    ledger.path.unlink()
+    ledger.append(lambda _: Line(id="c", label="red"))
+    assert (ledger.lost, ledger.given.labels()) == (2, {"c": "red"})
+    ledger.append(lambda _: Line(id="d", label="red"))
+    assert ledger.lost == 0
+
+
+def test_a_file_that_an_editor_empties_before_it_writes_has_lost_nothing(tmp_path):
+    ledger = two_labels(tmp_path / "labels.csv")
+    content = ledger.path.read_text()
+    ledger.path.write_text("")
+    ledger.refresh()
+    ledger.path.write_text(content)
+    assert ledger.refresh()
+    assert (ledger.lost, ledger.given.labels()) == (0, {"a": "red", "b": "green"})
+
+
+def test_a_file_that_is_put_back_has_lost_nothing(tmp_path):
+    ledger = two_labels(tmp_path / "labels.csv")
+    ledger.path.rename(tmp_path / "elsewhere.csv")
+    ledger.refresh()
+    (tmp_path / "elsewhere.csv").rename(ledger.path)
+    assert ledger.refresh()
+    assert (ledger.lost, ledger.given.labels()) == (0, {"a": "red", "b": "green"})

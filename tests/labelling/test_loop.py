@@ -236,7 +236,21 @@ def test_there_is_room_for_a_thousand_classes(unlabelled):
 
 
 @pytest.mark.parametrize(
-    "name", ["", "  ", None, 7, "a\nb", "a\0b", "\ud800", "NA", "x" * (LONGEST_NAME + 1), "\u2028"]
+    "name",
+    [
+        "",
+        "  ",
+        None,
+        7,
+        "a\nb",
+        "a\0b",
+        "\ud800",
+        "NA",
+        "x" * (LONGEST_NAME + 1),
+        "\u2028",
+        "a\u202eb",
+        "\u2066a\u2069",
+    ],
 )
 def test_a_name_that_a_table_could_not_hold_is_none(name):
     with pytest.raises(ConfigError):
@@ -288,6 +302,28 @@ def test_an_empty_file_beside_that_of_the_page_does_not_take_its_place(unlabelle
     (unlabelled / "labels.csv").write_text("", encoding="utf-8")
     with pytest.raises(DataError, match=r"labels\.csv"):
         open_graph(str(unlabelled))
+
+
+@pytest.mark.parametrize(("count", "words"), [(1, "and 1 label with it"), (2, "and 2 labels with it")])
+def test_a_file_of_labels_that_is_deleted_under_the_page_is_told(loop, count, words):
+    for node in range(count):
+        loop.label_as(node, "red")
+    assert loop.messages == ()
+    loop.opened.ledger.unlink()
+    loop.ledger.refresh()
+    (said,) = loop.messages
+    assert said.startswith("labels.csv was deleted or emptied while the page was open")
+    assert words in said
+
+
+@pytest.mark.parametrize(
+    ("count", "words"), [(1, "1 node in labels.csv is not"), (2, "2 nodes in labels.csv are not")]
+)
+def test_nodes_that_are_gone_are_counted_in_good_english(unlabelled, count, words):
+    rows = [Line(id=f"gone {number}", label="red").text() for number in range(count)]
+    (unlabelled / "labels.csv").write_text(HEADER + "".join(rows), encoding="utf-8")
+    (said,) = Loop(open_graph(str(unlabelled))).messages
+    assert said.startswith(words)
 
 
 def test_edges_alone_can_be_labelled(unlabelled):

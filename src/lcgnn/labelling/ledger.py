@@ -31,6 +31,7 @@ class Ledger:
         self.path, self.by = path, by
         self._classes = tuple(classes)
         check_writable(path)
+        self._lost = 0
         self._own: list[Done] = []
         self._start_anew()
         self.refresh()
@@ -45,13 +46,18 @@ class Ledger:
         """Whether anything was ever written."""
         return self.path.exists()
 
+    @property
+    def lost(self) -> int:
+        """Labels that were there when the file was deleted or emptied; 0 when it is back, or another was begun."""
+        return self._lost
+
     def refresh(self) -> bool:
         """Read what others have appended, or all of it where the file was replaced; whether there was anything."""
         try:
             with self.path.open("rb") as file:
                 return self._catch_up(file)
         except FileNotFoundError:
-            there_was = self._read > 0
+            there_was, self._lost = self._read > 0, self.given.num_labels or self._lost
             self._start_anew()
             return there_was
         except OSError as error:
@@ -65,6 +71,7 @@ class Ledger:
             by: Who or what gives it, if it is not who usually does.
         """
         with self._locked() as file:
+            was_lost = self._lost
             self._catch_up(file)
             made = make(self.given)
             if made is None:
@@ -72,6 +79,8 @@ class Ledger:
             now = datetime.now(timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")
             line = replace(made, time=now, by=by or self.by)
             self._write(file, line)
+        # What was lost before is known to who goes on; what is seen only by this line has yet to be told.
+        self._lost = 0 if was_lost else self._lost
         count = len(self.given.done)
         self.given.apply(line)
         self._own += self.given.done[count:]
@@ -98,6 +107,7 @@ class Ledger:
     def _catch_up(self, file: IO[bytes]) -> bool:
         status = os.fstat(file.fileno())
         replaced = status.st_ino != self._inode or status.st_size < self._read
+        there_was, before = replaced and self._read > 0, self.given.num_labels or self._lost
         if replaced:
             self._start_anew()
             self._inode = status.st_ino
@@ -108,9 +118,11 @@ class Ledger:
             self.given.apply(line)
         if replaced:
             self._own = list(self.given.done)
+        if not self._read:
+            self._lost = 0 if lines else before
         self._read += taken
         self._lines += content[:taken].count(b"\n")
-        return bool(lines)
+        return there_was or bool(lines)
 
     def _write(self, file: IO[bytes], line: Line) -> None:
         """Append a line and wait for the disk; where that fails the file is as it was."""
