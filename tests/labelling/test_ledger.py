@@ -12,9 +12,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcgnn.errors import DataError, OutputError
+from lcgnn.errors import ConfigError, DataError, OutputError
 from lcgnn.labelling.ledger import Ledger
-from lcgnn.sources.tables.ledger import HEADER, Action, Line, find_ledger, is_ledger, parsed_lines, read_ledger
+from lcgnn.sources.tables.ledger import (
+    HEADER,
+    LEDGER_NAMES,
+    Action,
+    Line,
+    find_ledger,
+    is_ledger,
+    parsed_lines,
+    read_ledger,
+)
 
 NODES = ("a", "b", 'c "quoted", with comma', "d")
 NAMES = ("red", "green", "=blue", 'ümlaut, "x"')
@@ -280,3 +289,118 @@ def test_a_folder_that_nobody_can_write_to_is_refused_at_the_start(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="--out"):
         Ledger(tmp_path / "file" / "labels.csv")
+
+
+def refuse(_given):
+    raise ConfigError("no")
+
+
+def test_what_is_refused_or_undone_on_a_fresh_page_leaves_no_file(tmp_path):
+    ledger = Ledger(tmp_path / "labels.csv")
+    assert ledger.undo() is None
+    with pytest.raises(ConfigError):
+        ledger.append(refuse)
+    assert list(tmp_path.iterdir()) == []
+    ledger.append(lambda _: Line(id="a", label="red"))
+    assert read_ledger(ledger.path).labels() == {"a": "red"}
+
+
+def test_of_a_link_only_the_file_that_was_made_is_removed(tmp_path):
+    (tmp_path / "labels.csv").symlink_to(tmp_path / "elsewhere.csv")
+    ledger = Ledger(tmp_path / "labels.csv")
+    ledger.undo()
+    assert (tmp_path / "labels.csv").is_symlink()
+    assert not (tmp_path / "elsewhere.csv").exists()
+
+
+def test_an_empty_file_that_somebody_else_made_stays_and_is_written_to(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.touch()
+    ledger = Ledger(path)
+    ledger.undo()
+    assert path.exists()
+    ledger.append(lambda _: Line(id="a", label="red"))
+    assert read_ledger(path).labels() == {"a": "red"}
+
+
+def append_nothing(path: Path, count: int) -> None:
+    ledger = Ledger(path)
+    for _ in range(count):
+        ledger.append(lambda _: None)
+
+
+def test_a_file_that_is_removed_again_loses_nothing_of_who_waits_for_it(tmp_path):
+    context = multiprocessing.get_context("fork")
+    for attempt in range(20):
+        path = tmp_path / f"{attempt}" / "labels.csv"
+        workers = [context.Process(target=append_nothing, args=(path, 100)) for _ in range(2)]
+        workers += [context.Process(target=append_many, args=(path, "x", 3))]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join(60)
+            assert worker.exitcode == 0
+        assert set(read_ledger(path).labels()) == {"x-0", "x-1", "x-2"}
+
+
+@pytest.mark.parametrize("name", LEDGER_NAMES)
+def test_an_empty_file_with_the_name_of_a_ledger_is_one_without_lines(tmp_path, name):
+    (tmp_path / name).touch()
+    (tmp_path / "other.csv").touch()
+    assert is_ledger(tmp_path / name)
+    assert find_ledger(tmp_path) == tmp_path / name
+    assert not is_ledger(tmp_path / "other.csv")
+
+
+def test_an_empty_file_does_not_hide_the_labels_in_the_other(tmp_path):
+    (tmp_path / "labels.csv").touch()
+    (tmp_path / "labels.lcgnn.csv").write_text(HEADER + "a,red,,,,label\n")
+    assert find_ledger(tmp_path) == tmp_path / "labels.lcgnn.csv"
+
+
+def two_labels(path):
+    ledger = Ledger(path)
+    ledger.append(lambda _: Line(id="a", label="red"))
+    ledger.append(lambda _: Line(id="b", label="green"))
+    assert ledger.lost == 0
+    return ledger
+
+
+@pytest.mark.parametrize("how", ["deleted", "emptied"])
+def test_labels_that_go_with_their_file_are_counted_until_others_are_given(tmp_path, how):
+    ledger = two_labels(tmp_path / "labels.csv")
+    ledger.path.unlink() if how == "deleted" else ledger.path.write_text("")
+    assert ledger.refresh()
+    assert not ledger.refresh()
+    assert (ledger.lost, ledger.given.labels()) == (2, {})
+    ledger.append(lambda _: Line(id="c", label="red"))
+    ledger.refresh()
+    assert (ledger.lost, ledger.given.labels()) == (0, {"c": "red"})
+
+
+def test_labels_that_went_unseen_before_another_was_given_are_counted_as_well(tmp_path):
+    ledger = two_labels(tmp_path / "labels.csv")
+    ledger.path.unlink()
+    ledger.append(lambda _: Line(id="c", label="red"))
+    assert (ledger.lost, ledger.given.labels()) == (2, {"c": "red"})
+    ledger.append(lambda _: Line(id="d", label="red"))
+    assert ledger.lost == 0
+
+
+def test_a_file_that_an_editor_empties_before_it_writes_has_lost_nothing(tmp_path):
+    ledger = two_labels(tmp_path / "labels.csv")
+    content = ledger.path.read_text()
+    ledger.path.write_text("")
+    ledger.refresh()
+    ledger.path.write_text(content)
+    assert ledger.refresh()
+    assert (ledger.lost, ledger.given.labels()) == (0, {"a": "red", "b": "green"})
+
+
+def test_a_file_that_is_put_back_has_lost_nothing(tmp_path):
+    ledger = two_labels(tmp_path / "labels.csv")
+    ledger.path.rename(tmp_path / "elsewhere.csv")
+    ledger.refresh()
+    (tmp_path / "elsewhere.csv").rename(ledger.path)
+    assert ledger.refresh()
+    assert (ledger.lost, ledger.given.labels()) == (0, {"a": "red", "b": "green"})

@@ -14,6 +14,8 @@ from tests.labelling.pages import COLOURS, NUM_NODES, colour_of, write_graph
 from lcgnn.assessment.trust import Expected
 from lcgnn.errors import ConfigError, DataError, ExtraError
 from lcgnn.extras import need
+from lcgnn.labelling import layout
+from lcgnn.labelling.answers import Answers
 from lcgnn.labelling.curve import Curve, advice, forecast, next_ten
 from lcgnn.labelling.labels import Labels
 from lcgnn.labelling.layout import kept_layout, layout_of
@@ -27,6 +29,9 @@ from lcgnn.labelling.trainer import Trainer
 from lcgnn.labelling.training import Estimated, Failed, Fitted, Job, Worker
 from lcgnn.labelling.view import NO_CLASS, View
 from lcgnn.methods import create
+from lcgnn.runs.predict import predict
+from lcgnn.sources.benchmarks import benchmark
+from lcgnn.sources.benchmarks.rescaled import Rescaled
 from lcgnn.sources.choice import source_of
 from lcgnn.sources.source import Known
 from lcgnn.sources.tables.columns import Columns
@@ -164,6 +169,45 @@ def test_a_benchmark_keeps_its_labels_from_the_page(cora):
     assert opened.ledger == Path("runs/cora-labels/labels.csv")
 
 
+def exported(loop: Loop, path: Path) -> list[str]:
+    """The class of every node by a model of the page's labels, which is kept in a file."""
+    worker = Worker(loop.opened.graph, SHORT)
+    worker.newest = loop.labels.job(1)
+    fitted = worker.step()
+    assert isinstance(fitted, Fitted)
+    answers = Answers(loop.opened, fitted)
+    answers.model.save(path)
+    return [answers.job.class_names[label] for label in answers.labels]
+
+
+@pytest.mark.parametrize("graph", ["cora", Rescaled(benchmark("cora"), "own")], ids=["published", "rescaled"])
+def test_a_model_of_a_benchmark_that_the_page_exports_says_what_the_page_said(cora, tmp_path, graph):
+    loop = Loop(open_graph(graph, out=tmp_path / "labels.csv", simulate=True))
+    truth, names = loop.opened.truth
+    # The classes come up in another order than the benchmark's, and one never does.
+    for node in sorted(cora[1].train.tolist(), key=lambda node: -truth[node]):
+        if truth[node]:
+            loop.label_as(node, names[truth[node]])
+    said = exported(loop, tmp_path / "model.safetensors")
+    again = predict(tmp_path / "model.safetensors", graph)
+    classes = again.loaded.graph.class_names
+    assert [classes[label] for label in again.distribution.argmax(axis=1)] == said
+    given = again.loaded.split.train
+    assert [classes[label] for label in again.loaded.graph.labels[given]] == [names[truth[node]] for node in given]
+    assert set(given.tolist()) == {node for node in cora[1].train.tolist() if truth[node]}
+
+
+def test_labels_of_the_page_are_given_ones_to_the_model_that_it_exports(unlabelled, tmp_path):
+    loop = Loop(open_graph(str(unlabelled)))
+    for node in range(1, 13):
+        loop.label_as(node, colour_of(node))
+    exported(loop, tmp_path / "model.safetensors")
+    again = predict(tmp_path / "model.safetensors", str(unlabelled))
+    assert again.loaded.split.train.tolist() == list(range(1, 13))
+    assert named_labels(again.loaded.graph)[1:13] == [colour_of(node) for node in range(1, 13)]
+    assert not any("not used" in note for note in again.notes)
+
+
 @pytest.mark.parametrize("out", [None, "other labels.csv"])
 def test_the_last_word_is_a_command_that_reads_the_labels(partly, out):
     columns = Columns(label="label", ignore=("size",))
@@ -192,7 +236,21 @@ def test_there_is_room_for_a_thousand_classes(unlabelled):
 
 
 @pytest.mark.parametrize(
-    "name", ["", "  ", None, 7, "a\nb", "a\0b", "\ud800", "NA", "x" * (LONGEST_NAME + 1), "\u2028"]
+    "name",
+    [
+        "",
+        "  ",
+        None,
+        7,
+        "a\nb",
+        "a\0b",
+        "\ud800",
+        "NA",
+        "x" * (LONGEST_NAME + 1),
+        "\u2028",
+        "a\u202eb",
+        "\u2066a\u2069",
+    ],
 )
 def test_a_name_that_a_table_could_not_hold_is_none(name):
     with pytest.raises(ConfigError):
@@ -214,6 +272,58 @@ def test_a_user_s_own_labels_are_left_alone(unlabelled):
     loop.label(0, "blue")
     assert own.read_text(encoding="utf-8") == "id,label\nn1,green\nn2,blue\n"
     assert find_ledger(unlabelled) == unlabelled / "labels.lcgnn.csv"
+
+
+def test_undo_on_a_fresh_page_changes_nothing(loop, unlabelled):
+    with pytest.raises(ConfigError, match="nothing to undo"):
+        loop.undo()
+    with pytest.raises(ConfigError, match="no class"):
+        loop.label(1, "violet")
+    assert sorted(path.name for path in unlabelled.iterdir()) == ["edges.csv", "nodes.csv"]
+    assert not loop.opened.has_changed()
+
+
+def test_a_graph_beside_an_empty_file_of_labels_opens_and_is_labelled_there(unlabelled):
+    before = open_graph(str(unlabelled))
+    (unlabelled / "labels.csv").touch()
+    assert not before.has_changed()
+    loop = Loop(open_graph(str(unlabelled)))
+    assert loop.opened.ledger == unlabelled / "labels.csv"
+    assert source_of(str(unlabelled)).load_for_labelling().graph.labelled.size == 0
+    loop.label_as(1, "green")
+    loop.label_as(2, "blue")
+    assert source_of(str(unlabelled)).load().split.train.tolist() == [1, 2]
+
+
+def test_an_empty_file_beside_that_of_the_page_does_not_take_its_place(unlabelled):
+    (unlabelled / "nodes.csv").unlink()
+    (unlabelled / "labels.csv").write_text("id,label\nn1,green\n", encoding="utf-8")
+    Loop(open_graph(str(unlabelled))).label(2, "green")
+    (unlabelled / "labels.csv").write_text("", encoding="utf-8")
+    with pytest.raises(DataError, match=r"labels\.csv"):
+        open_graph(str(unlabelled))
+
+
+@pytest.mark.parametrize(("count", "words"), [(1, "and 1 label with it"), (2, "and 2 labels with it")])
+def test_a_file_of_labels_that_is_deleted_under_the_page_is_told(loop, count, words):
+    for node in range(count):
+        loop.label_as(node, "red")
+    assert loop.messages == ()
+    loop.opened.ledger.unlink()
+    loop.ledger.refresh()
+    (said,) = loop.messages
+    assert said.startswith("labels.csv was deleted or emptied while the page was open")
+    assert words in said
+
+
+@pytest.mark.parametrize(
+    ("count", "words"), [(1, "1 node in labels.csv is not"), (2, "2 nodes in labels.csv are not")]
+)
+def test_nodes_that_are_gone_are_counted_in_good_english(unlabelled, count, words):
+    rows = [Line(id=f"gone {number}", label="red").text() for number in range(count)]
+    (unlabelled / "labels.csv").write_text(HEADER + "".join(rows), encoding="utf-8")
+    (said,) = Loop(open_graph(str(unlabelled))).messages
+    assert said.startswith(words)
 
 
 def test_edges_alone_can_be_labelled(unlabelled):
@@ -355,12 +465,24 @@ def test_a_layout_depends_on_the_graph_alone_and_is_kept(tmp_path):
 
 def test_a_large_graph_is_drawn_as_a_sample_that_says_so(unlabelled):
     graph = open_graph(str(unlabelled)).graph
-    layout = layout_of(graph, most=40)
-    assert layout.sampled
-    assert layout.nodes.size == 40 == layout.places.shape[0]
-    assert np.array_equal(layout.nodes, np.unique(layout.nodes))
-    joined = graph.adjacency[layout.nodes][:, layout.nodes]
-    assert layout.edges.shape[0] == joined.nnz // 2
+    found = layout_of(graph, most=40)
+    assert found.sampled
+    assert found.nodes.size == 40 == found.places.shape[0]
+    assert np.array_equal(found.nodes, np.unique(found.nodes))
+    joined = graph.adjacency[found.nodes][:, found.nodes]
+    assert found.edges.shape[0] == joined.nnz // 2
+    assert not found.edges_sampled
+
+
+def test_a_sample_of_the_edges_says_so(loop, monkeypatch):
+    whole = View(loop).graph()
+    assert (whole.edges_shown, whole.edges_sampled) == (whole.edges, False)
+    monkeypatch.setattr(layout, "MOST_EDGES", 10)
+    # Once from what was kept, and once anew.
+    kept = View(loop).graph()
+    assert (kept.edges_shown, kept.edges_sampled, kept.sampled) == (10, True, False)
+    made = layout.layout_of(loop.opened.graph)
+    assert (made.edges.shape[0], made.edges_sampled) == (10, True)
 
 
 def test_messages_are_json_with_a_version():

@@ -14,6 +14,7 @@ import pytest
 from tests.labelling.pages import HOSTILE, NUM_NODES, colour_of
 
 from lcgnn.runs.model import TrainedModel
+from lcgnn.runs.predict import predict
 from lcgnn.sources.choice import source_of
 
 
@@ -22,6 +23,13 @@ def without_revision(state: dict) -> dict:
     return {name: state[name] for name in ("classes", "labelled", "skipped", "unsure", "messages")} | {
         "classes": [(item["name"], item["given"]) for item in state["classes"]]
     }
+
+
+def predicted_again(model: Path, graph: Path) -> list[dict]:
+    """What an exported model says of a graph, a row a node."""
+    predict(model, str(graph)).save(model.with_name("again.csv"))
+    with model.with_name("again.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 @pytest.fixture
@@ -92,6 +100,10 @@ def test_labels_predictions_model_and_report_are_exported(trained, tmp_path):
     (tmp_path / "model.safetensors").write_bytes(trained.client.get("/api/export/model").content)
     model = TrainedModel.load(tmp_path / "model.safetensors")
     assert set(model.class_names) == {item["name"] for item in state["classes"] if item["given"]}
+    again = predicted_again(tmp_path / "model.safetensors", Path(trained.get("/api/graph")["ledger"]).parent)
+    assert [(row["id"], row["label"], row["origin"]) for row in again] == [
+        (row["id"], row["label"], row["origin"]) for row in predictions
+    ]
     report = trained.client.get("/api/export/report.html")
     assert report.headers["content-disposition"].startswith("attachment")
     assert "<script" not in report.text

@@ -3,6 +3,7 @@
 import httpx
 import pytest
 
+from lcgnn.cli.label import _password
 from lcgnn.errors import ConfigError
 from lcgnn.labelling.security import Guard, is_loopback
 from lcgnn.labelling.serving import Address
@@ -90,6 +91,29 @@ def test_an_address_that_others_can_reach_needs_permission_and_a_password():
         with pytest.raises(ConfigError, match="password"):
             Address("192.0.2.1", allow_remote=True, password=password).check()
     Address("192.0.2.1", allow_remote=True, password="long enough").check()
+
+
+@pytest.mark.parametrize(("host", "named"), [("127.0.0.2", "127.0.0.2"), ("0:0:0:0:0:0:0:1", "[0:0:0:0:0:0:0:1]")])
+def test_the_host_that_was_asked_for_is_answered_to(host, named):
+    guard = Guard(8000, host=host)
+    headers = {"host": f"{named}:8000", "origin": f"http://{named}:8000"}
+    assert guard.refusal("POST", "/api/undo", headers) is None
+    assert Guard(8000).refusal("POST", "/api/undo", headers) is not None
+    for other in ("127.0.0.3:8000", f"{named}:8001", f"{named}.evil.example:8000"):
+        assert guard.refusal("GET", "/api/state", {"host": other}) is not None
+
+
+def test_a_page_on_another_address_of_this_machine_is_opened_by_its_link(pages, unlabelled):
+    page = pages(str(unlabelled), "--host", "127.0.0.2")
+    assert page.base.startswith("http://127.0.0.2:")
+    assert page.post("/api/classes", action="add", name="red")["state"]["classes"][0]["name"] == "red"
+
+
+def test_a_password_that_is_no_text_is_refused_in_a_line(tmp_path):
+    file = tmp_path / "password"
+    file.write_bytes(b"pass\xffword")
+    with pytest.raises(ConfigError, match=r"--password-file .* is no text in UTF-8 \(byte 5\)"):
+        _password(file)
 
 
 def test_a_password_lets_in_and_a_wrong_one_takes_its_time(monkeypatch):

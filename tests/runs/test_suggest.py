@@ -16,6 +16,8 @@ from lcgnn.graph import UNLABELLED, Graph, Split
 from lcgnn.methods import create
 from lcgnn.runs import suggest as module
 from lcgnn.runs.suggest import Suggestions
+from lcgnn.sources.npz import save_npz
+from lcgnn.sources.tables.ledger import HEADER, Line
 
 NONE = np.empty(0, dtype=np.int64)
 
@@ -138,6 +140,58 @@ def test_a_graph_that_is_labelled_all_over_is_refused(graph: Graph) -> None:
 def test_names_that_there_are_not_are_refused_before_anything_is_read(given: Any, words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         lcgnn.suggest("nowhere/at/all", 3, **given)
+
+
+PASSED_OVER = HEADER + "a1,left,,,,label\nb2,right,,,,label\na2,,,,,skip\nb3,,,,,unsure\ngone,,,,,skip\n"
+
+
+@pytest.mark.parametrize("column", [True, False])
+def test_nodes_that_were_skipped_or_that_nobody_could_tell_are_not_suggested_again(
+    tables: Any, column: bool
+) -> None:
+    folder = tables({"b3": "right"} if column else {}, column=column)
+    (folder / "labels.csv").write_text(PASSED_OVER, encoding="utf-8")
+    found = lcgnn.suggest(folder, 4, model=False)
+    assert sorted(found.ids) == ["a0", "a3", "b0", "b1"]
+    assert found.labelled == 2
+    assert len(lcgnn.suggest(folder, 8, labels="none", model=False)) == 8
+
+
+def test_of_edges_alone_and_of_arrays_skipped_nodes_are_not_suggested_either(
+    tables: Any, graph: Graph, tmp_path: Path
+) -> None:
+    folder = tables({})
+    (folder / "nodes.csv").unlink()
+    (folder / "labels.csv").write_text(PASSED_OVER, encoding="utf-8")
+    assert sorted(lcgnn.suggest(folder, 4, model=False).ids) == ["a0", "a3", "b0", "b1"]
+    save_npz(tmp_path / "graph.npz", labelled_at(graph, list(range(200))))
+    names = graph.node_names
+    assert names is not None
+    rows = [Line(id=str(names[node]), action="skip").text() for node in range(230, 240)]
+    (tmp_path / "given.csv").write_text(HEADER + "".join(rows), encoding="utf-8")
+    found = lcgnn.suggest(tmp_path / "graph.npz", 30, labels_from=tmp_path / "given.csv", model=False)
+    assert sorted(found.nodes) == list(range(200, 230))
+
+
+def test_no_more_are_promised_than_are_left_beside_those_that_were_skipped(tables: Any) -> None:
+    folder = tables({})
+    (folder / "labels.csv").write_text(PASSED_OVER, encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"5 suggestions asked for, and 4 nodes are left to label"):
+        lcgnn.suggest(folder, 5)
+    rest = "".join(Line(id=name, action="unsure").text() for name in ("a0", "a3", "b0", "b1"))
+    (folder / "labels.csv").write_text(PASSED_OVER + rest, encoding="utf-8")
+    with pytest.raises(DataError, match=r"all 8 nodes have a label, were skipped or are 'not sure'; none is left"):
+        lcgnn.suggest(folder, 1)
+
+
+@pytest.mark.parametrize(
+    ("gone", "words"), [(1, "1 label is of a node that is not"), (2, "2 labels are of nodes")]
+)
+def test_labels_of_nodes_that_are_gone_are_counted_in_good_english(tables: Any, gone: int, words: str) -> None:
+    folder = tables({})
+    rows = "".join(Line(id=f"gone {number}", label="left").text() for number in range(gone))
+    (folder / "labels.csv").write_text(HEADER + rows, encoding="utf-8")
+    assert any(words in note for note in lcgnn.suggest(folder, 1).notes)
 
 
 def saved(found: Suggestions, path: Path) -> Path:

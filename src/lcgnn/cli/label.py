@@ -78,4 +78,9 @@ def _password(file: Path | None) -> str:
     """The first line of a file, or what is typed in without being shown."""
     if file is None:
         return str(typer.prompt("Password for the page", hide_input=True, confirmation_prompt=True))
-    return (file.read_text(encoding="utf-8").splitlines() or [""])[0]
+    try:
+        return (file.read_text(encoding="utf-8").splitlines() or [""])[0]
+    except UnicodeDecodeError as error:
+        raise ConfigError(
+            f"--password-file {file} is no text in UTF-8 (byte {error.start + 1}). Write the password as such."
+        ) from error

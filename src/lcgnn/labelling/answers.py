@@ -101,7 +101,7 @@ class Answers:
             graph,
             self.fitted.fit,
             temperature=self.temperature,
-            form=self.opened.loaded.form,
+            form=self.opened.form,
             about=about,
         )
 

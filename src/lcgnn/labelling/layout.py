@@ -34,12 +34,22 @@ class Layout:
         places: (S, 2) x and y, within -1 and 1.
         edges: (M, 2) pairs of positions among these nodes.
         sampled: Whether they are not all nodes.
+        edges_sampled: Whether these nodes are joined by more edges than those.
     """
 
     nodes: NDArray[np.int64]
     places: NDArray[np.float32]
     edges: NDArray[np.uint32]
     sampled: bool
+    edges_sampled: bool
+
+    @classmethod
+    def of(
+        cls, graph: Graph, nodes: NDArray[np.int64], places: NDArray[np.float32], joined: NDArray[np.int64]
+    ) -> Layout:
+        """These nodes of a graph at these places, with all edges that join them, or a sample of many."""
+        edges = _drawn(joined)
+        return cls(nodes, places, edges, nodes.size < graph.num_nodes, edges.shape[0] < joined.shape[0])
 
 
 def kept_layout(graph: Graph, folder: Path) -> Layout:
@@ -65,7 +75,7 @@ def layout_of(graph: Graph, most: int = MOST_SHOWN) -> Layout:
     adjacency = csr_array(graph.adjacency[nodes][:, nodes]) if nodes.size < graph.num_nodes else graph.adjacency
     edges = _pairs(adjacency)
     places = _moved(_first_places(graph, adjacency, nodes), edges, nodes.size)
-    return Layout(nodes, _fitted(places), _drawn(edges), nodes.size < graph.num_nodes)
+    return Layout.of(graph, nodes, _fitted(places), edges)
 
 
 def sample(graph: Graph, most: int) -> NDArray[np.int64]:
@@ -87,7 +97,7 @@ def _read(path: Path, graph: Graph) -> Layout | None:
     if not np.array_equal(nodes, sample(graph, MOST_SHOWN)) or places.shape != (nodes.size, 2):
         return None
     adjacency = csr_array(graph.adjacency[nodes][:, nodes]) if nodes.size < graph.num_nodes else graph.adjacency
-    return Layout(nodes, places, _drawn(_pairs(adjacency)), nodes.size < graph.num_nodes)
+    return Layout.of(graph, nodes, places, _pairs(adjacency))
 
 
 def _sum_of(graph: Graph) -> int:

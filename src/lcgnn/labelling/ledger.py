@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -30,6 +31,7 @@ class Ledger:
         self.path, self.by = path, by
         self._classes = tuple(classes)
         check_writable(path)
+        self._lost = 0
         self._own: list[Done] = []
         self._start_anew()
         self.refresh()
@@ -44,13 +46,18 @@ class Ledger:
         """Whether anything was ever written."""
         return self.path.exists()
 
+    @property
+    def lost(self) -> int:
+        """Labels that were there when the file was deleted or emptied; 0 when it is back, or another was begun."""
+        return self._lost
+
     def refresh(self) -> bool:
         """Read what others have appended, or all of it where the file was replaced; whether there was anything."""
         try:
             with self.path.open("rb") as file:
                 return self._catch_up(file)
         except FileNotFoundError:
-            there_was = self._read > 0
+            there_was, self._lost = self._read > 0, self.given.num_labels or self._lost
             self._start_anew()
             return there_was
         except OSError as error:
@@ -64,6 +71,7 @@ class Ledger:
             by: Who or what gives it, if it is not who usually does.
         """
         with self._locked() as file:
+            was_lost = self._lost
             self._catch_up(file)
             made = make(self.given)
             if made is None:
@@ -71,6 +79,8 @@ class Ledger:
             now = datetime.now(timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")
             line = replace(made, time=now, by=by or self.by)
             self._write(file, line)
+        # What was lost before is known to who goes on; what is seen only by this line has yet to be told.
+        self._lost = 0 if was_lost else self._lost
         count = len(self.given.done)
         self.given.apply(line)
         self._own += self.given.done[count:]
@@ -97,6 +107,7 @@ class Ledger:
     def _catch_up(self, file: IO[bytes]) -> bool:
         status = os.fstat(file.fileno())
         replaced = status.st_ino != self._inode or status.st_size < self._read
+        there_was, before = replaced and self._read > 0, self.given.num_labels or self._lost
         if replaced:
             self._start_anew()
             self._inode = status.st_ino
@@ -107,9 +118,11 @@ class Ledger:
             self.given.apply(line)
         if replaced:
             self._own = list(self.given.done)
+        if not self._read:
+            self._lost = 0 if lines else before
         self._read += taken
         self._lines += content[:taken].count(b"\n")
-        return bool(lines)
+        return there_was or bool(lines)
 
     def _write(self, file: IO[bytes], line: Line) -> None:
         """Append a line and wait for the disk; where that fails the file is as it was."""
@@ -138,8 +151,12 @@ class Ledger:
 
     @contextmanager
     def _locked(self) -> Iterator[IO[bytes]]:
-        """The file, opened for this process alone; others wait for it."""
+        """The file, opened for this process alone; others wait for it.
+
+        One that is made for this and gets no line is removed again: nothing was said, so there is no file.
+        """
         while True:
+            was_there = self.path.exists()
             try:
                 descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
             except OSError as error:
@@ -147,24 +164,65 @@ class Ledger:
                     f"Not saved: {self.path} cannot be written ({error.strerror or error}). Say where with --out."
                 ) from error
             with os.fdopen(descriptor, "r+b") as file, _lock(file):
-                # An editor may have put another file in its place before the lock was had.
-                if self.path.exists() and os.path.samestat(os.fstat(descriptor), self.path.stat()):
-                    yield file
+                # An editor may have put another file in its place before the lock was had, or who had the lock
+                # before may have removed it.
+                if _is_at(self.path, file):
+                    try:
+                        yield file
+                    finally:
+                        if not was_there:
+                            _remove_if_empty(self.path, file)
                     return
 
 
 def check_writable(path: Path) -> None:
     """Refuse a place where no ledger can be, or where something else is that must not be written to."""
     check_names(path)
-    if path.exists() and (not path.is_file() or (path.stat().st_size and not is_ledger(path))):
+    if _is_something_else(path):
         raise OutputError(f"{path} is there and holds no labels of the page. Name another file: --out FILE.csv")
     folder = path.parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"Cannot write {path}: {error.strerror}. Name another file: --out FILE.csv") from error
-    if not os.access(path if path.exists() else folder, os.W_OK):
+    if not _opens(path) and not os.access(folder, os.W_OK):
         raise OutputError(f"Cannot write {path}: Permission denied. Name another file: --out FILE.csv")
+
+
+def _is_something_else(path: Path) -> bool:
+    # Asked once: another page may make the file or remove it between two questions.
+    try:
+        status = path.stat()
+    except OSError:
+        return False
+    return not stat.S_ISREG(status.st_mode) or (status.st_size > 0 and not is_ledger(path))
+
+
+def _opens(path: Path) -> bool:
+    """Whether there is a file that can be written to; OutputError if there is one that cannot."""
+    try:
+        os.close(os.open(path, os.O_RDWR))
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise OutputError(f"Cannot write {path}: {error.strerror}. Name another file: --out FILE.csv") from error
+    return True
+
+
+def _is_at(path: Path, file: IO[bytes]) -> bool:
+    """Whether an open file is the one that a path leads to."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _remove_if_empty(path: Path, file: IO[bytes]) -> None:
+    """Remove a locked file in which nothing is; where open files cannot be removed it stays, without lines."""
+    with suppress(OSError):
+        if not os.fstat(file.fileno()).st_size and _is_at(path, file):
+            # Of a link only what it leads to was made.
+            path.resolve().unlink()
 
 
 def _write_all(descriptor: int, content: bytes, place: int) -> None:

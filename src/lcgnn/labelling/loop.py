@@ -201,12 +201,24 @@ class Loop:
                 f"There are {classes:,} classes, and labels of at most {MOST_CLASSES:,} can be learnt from. All "
                 "are kept; merge some."
             )
+        if self.ledger.lost:
+            said.append(self._lost_in_words())
         if self.labels.gone:
-            said.append(
-                f"{self.labels.gone:,} nodes in {self.opened.ledger.name} are not in the graph. What was said of "
-                "them is kept there and not used."
-            )
+            said.append(self._gone_in_words())
         return tuple(said)
+
+    def _lost_in_words(self) -> str:
+        lost = self.ledger.lost
+        labels, them = (f"{lost:,} labels", "them") if lost > 1 else ("1 label", "it")
+        return (
+            f"{self.opened.ledger.name} was deleted or emptied while the page was open, and {labels} with it. Put "
+            f"the file back to have {them} again, or go on: the next label begins a new file."
+        )
+
+    def _gone_in_words(self) -> str:
+        gone, file = self.labels.gone, self.opened.ledger.name
+        which, them = (f"{gone:,} nodes in {file} are", "them") if gone > 1 else (f"1 node in {file} is", "it")
+        return f"{which} not in the graph. What was said of {them} is kept there and not used."
 
     def _seen(self) -> tuple[Labels, Answers | None]:
         # Without the lock: whoever makes suggestions may be waited for by one who holds it.

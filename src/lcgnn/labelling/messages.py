@@ -14,13 +14,15 @@ TrainingState = Literal["idle", "running", "failed", "waiting"]
 
 @dataclass(frozen=True)
 class GraphMessage:
-    """The graph, once: how large it is, and the nodes that are drawn."""
+    """The graph, once: how large it is, and the nodes that are drawn with all edges between them, or a sample."""
 
     name: str
     nodes: int
     edges: int
     shown: int
     sampled: bool
+    edges_shown: int
+    edges_sampled: bool
     simulator: bool
     ids: tuple[str, ...]
     numbers: tuple[int, ...]

@@ -19,7 +19,8 @@ from lcgnn.sources.loaded import Loaded
 from lcgnn.sources.node_labels import ledger_ids
 from lcgnn.sources.source import FileSource, Progress, Source
 from lcgnn.sources.tables.columns import Columns
-from lcgnn.sources.tables.ledger import LEDGER_NAMES, is_ledger
+from lcgnn.sources.tables.form import TableForm
+from lcgnn.sources.tables.ledger import LEDGER_NAMES, find_ledger, is_ledger
 from lcgnn.sources.tables.source import Tables
 
 # Of a cell on the card.
@@ -95,6 +96,16 @@ class Opened:
         return _features(self.graph, node) if not self.loaded.made_of_edges else []
 
     @property
+    def form(self) -> TableForm | None:
+        """How a model of the page reads tables: as one that is trained on them and on the page's labels."""
+        form, source = self.loaded.form, self.source
+        if form is None or form.roles is None or form.roles.label is not None or not isinstance(source, Tables):
+            return form
+        # The column that a table without labels is given when those of the page are laid over it.
+        column = source.columns.label or "label"
+        return form if column in source.columns.ignore else replace(form, roles=replace(form.roles, label=column))
+
+    @property
     def _label_column(self) -> str | None:
         form = self.loaded.form
         return None if form is None or form.roles is None else form.roles.label
@@ -164,7 +175,8 @@ def _place_of_ledger(source: Source, simulate: bool) -> Path:
     if isinstance(source, Tables) and not simulate:
         folder = Path(source.path)
         own = [path for path in folder.glob("labels.*") if path.name != LEDGER_NAMES[1] and not is_ledger(path)]
-        return folder / LEDGER_NAMES[1 if own else 0]
+        second = folder / LEDGER_NAMES[1]
+        return second if own or find_ledger(folder) == second else folder / LEDGER_NAMES[0]
     return Path("runs") / f"{source.name[:60]}-{'simulated' if simulate else 'labels'}" / LEDGER_NAMES[0]
 
 

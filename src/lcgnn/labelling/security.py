@@ -39,6 +39,11 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def in_address(host: str) -> str:
+    """A host as it stands in an address, before the port."""
+    return f"[{host}]" if ":" in host else host
+
+
 @dataclass
 class Guard:
     """Lets in who has the link or the password, and knows them again by a cookie.
@@ -47,11 +52,13 @@ class Guard:
         port: Of the server.
         remote: Whether others than this machine can reach it.
         password: That lets in as well; None for none.
+        host: That the server listens on, by which it may be called beside this machine's usual names.
     """
 
     port: int
     remote: bool = False
     password: str | None = None
+    host: str = "127.0.0.1"
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     _sessions: list[str] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -107,4 +114,5 @@ class Guard:
 
     def _is_own(self, host: str) -> bool:
         name, colon, port = host.rpartition(":")
-        return bool(colon) and port == str(self.port) and name in ("127.0.0.1", "localhost", "[::1]")
+        own = in_address(self.host)
+        return bool(colon) and port == str(self.port) and name in (own, "127.0.0.1", "localhost", "[::1]")

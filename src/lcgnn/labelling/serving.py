@@ -14,7 +14,7 @@ from lcgnn.extras import need
 from lcgnn.labelling.loop import Loop
 from lcgnn.labelling.opening import Opened
 from lcgnn.labelling.pages import PURPOSE
-from lcgnn.labelling.security import SHORTEST_PASSWORD, Guard, is_loopback
+from lcgnn.labelling.security import SHORTEST_PASSWORD, Guard, in_address, is_loopback
 from lcgnn.labelling.server import create_app
 from lcgnn.labelling.simulation import SimulatedLabeller
 
@@ -91,7 +91,7 @@ class Serving:
         self.loop, self._labeller = loop, SimulatedLabeller(loop)
         self._socket = address.listening()
         self.host, self.port = address.host, int(self._socket.getsockname()[1])
-        self.guard = Guard(self.port, remote=not is_loopback(address.host), password=address.password)
+        self.guard = Guard(self.port, not is_loopback(self.host), address.password, self.host)
         app = create_app(loop, self.guard, lambda: self._server.should_exit)
         config = uvicorn.Config(
             app,
@@ -108,8 +108,7 @@ class Serving:
     @property
     def link(self) -> str:
         """The address that opens the page, once."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{host}:{self.port}/?token={self.guard.token}"
+        return f"http://{in_address(self.host)}:{self.port}/?token={self.guard.token}"
 
     @property
     def words(self) -> tuple[str, ...]:

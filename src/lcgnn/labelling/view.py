@@ -68,6 +68,8 @@ class View:
             edges=graph.num_edges,
             shown=int(layout.nodes.size),
             sampled=layout.sampled,
+            edges_shown=int(layout.edges.shape[0]),
+            edges_sampled=layout.edges_sampled,
             simulator=self.opened.truth is not None,
             ids=tuple(self.opened.ids[node] for node in layout.nodes),
             numbers=tuple(layout.nodes.tolist()),

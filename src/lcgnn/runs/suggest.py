@@ -131,8 +131,9 @@ def suggest(
         what: The graph, in any form that `source_of` takes; none, some or all of its nodes may have labels.
         count: How many nodes.
         strategy: How they are chosen; see ``lcgnn suggest --help``.
-        labels: "given": nodes with a label are not suggested; of a benchmark, whose nodes all have one, those of
-            its split's training part, and the other labels are not looked at. "none": as if no node had a label.
+        labels: "given": nodes with a label are not suggested, nor those that were skipped on the page of
+            ``lcgnn label`` or that nobody could tell; of a benchmark, whose nodes all have one, those of its
+            split's training part, and the other labels are not looked at. "none": as if nothing had been said.
         labels_from: A file with labels that count more than the graph's own; see `source_of`.
         run: A folder that training wrote, whose model is asked.
         model: Whether a model may be trained to be asked.
@@ -148,7 +149,7 @@ def suggest(
         raise ConfigError(f"{source.name} is in parts. Name the whole graph.")
     loaded = source.load_for_labelling(progress)
     told = _told(loaded, labels, benchmark=source.benchmark is not None)
-    _check_some_are_left(loaded.graph, told.nodes, count)
+    _check_some_are_left(loaded.graph, told, count)
     notes = list(loaded.notes)
     distribution: NDArray[np.float32] | None = None
     if run is not None:
@@ -160,6 +161,7 @@ def suggest(
         count,
         labels=loaded.graph.labels[told.nodes],
         distribution=distribution,
+        excluded=told.passed_over,
         seed=seed,
         progress=working or silent,
     )
@@ -175,18 +177,26 @@ def check_output(path: Path, reads: tuple[Path | str, ...] = ()) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Told:
-    """Nodes whose label is known, and those of them that a model may be trained on."""
+    """What is known before anything is suggested.
+
+    Args:
+        nodes: Whose label is known.
+        train: Those of them that a model may be trained on.
+        passed_over: Those without a label that were skipped, or that nobody could tell.
+    """
 
     nodes: NDArray[np.int64]
     train: NDArray[np.int64]
+    passed_over: NDArray[np.int64]
 
 
 def _told(loaded: Loaded, labels: UsedLabels, *, benchmark: bool) -> _Told:
     none = np.empty(0, dtype=np.int64)
     if labels == "none":
-        return _Told(none, none)
+        return _Told(none, none, none)
     train = np.sort(loaded.split.train)
-    return _Told(train if benchmark else loaded.graph.labelled, train)
+    nodes = train if benchmark else loaded.graph.labelled
+    return _Told(nodes, train, np.setdiff1d(loaded.passed_over, nodes))
 
 
 def _check(count: int, named: str, labels: str) -> None:
@@ -197,16 +207,19 @@ def _check(count: int, named: str, labels: str) -> None:
         raise ConfigError(f"{count!r} suggestions asked for. Ask for a whole number from 1 on.")
 
 
-def _check_some_are_left(graph: Graph, labelled: NDArray[np.int64], count: int) -> None:
-    left = graph.num_nodes - labelled.size
+def _check_some_are_left(graph: Graph, told: _Told, count: int) -> None:
+    left = graph.num_nodes - told.nodes.size - told.passed_over.size
+    some, none = ("have a label", "have no label")
+    if told.passed_over.size:
+        some, none = "have a label, were skipped or are 'not sure'", "are left to label"
     if not left:
         raise DataError(
-            f"{graph.name}: all {graph.num_nodes:,} nodes have a label; none is left to suggest. To choose as if "
-            "none had one: --labels none"
+            f"{graph.name}: all {graph.num_nodes:,} nodes {some}; none is left to suggest. To choose as if none "
+            "had one: --labels none"
         )
     if count > left:
         raise ConfigError(
-            f"{graph.name}: {count:,} suggestions asked for, and {left:,} nodes have no label. Ask for fewer."
+            f"{graph.name}: {count:,} suggestions asked for, and {left:,} nodes {none}. Ask for fewer."
         )
 
 

@@ -6,15 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from lcgnn.errors import DataError
 from lcgnn.features.encoding import Encoding
 from lcgnn.features.scaling import Scaling
-from lcgnn.graph import UNLABELLED, Graph, Split
+from lcgnn.graph import Graph, Split
 from lcgnn.sources.frames import from_frames, table_of
 from lcgnn.sources.in_memory import all_labels
-from lcgnn.sources.loaded import Loaded, with_features
+from lcgnn.sources.loaded import Loaded, as_known, with_features
 from lcgnn.sources.networkx import from_networkx, networkx_tables
 from lcgnn.sources.pyg import from_pyg
 from lcgnn.sources.source import Known, Progress, Source, check_without_columns, form_of
@@ -129,12 +127,7 @@ class Given(InPython):
                 f"The model reads its columns in another way than {self.name} was read. Give what it was made of: "
                 "the folder, the two data frames or the NetworkX graph."
             )
-        graph = with_classes(self.loaded.graph, known.class_names)
-        own = self.loaded.split
-        train, validation, test = (
-            nodes[graph.labels[nodes] != UNLABELLED] for nodes in (own.train, own.validation, own.test)
-        )
-        return replace(self.loaded, graph=graph, split=Split(train, validation, test, own.name))
+        return as_known(self.loaded, known.class_names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,12 +167,3 @@ class PyG(InPython):
             return made
         graph = replace(self.graph, features=scaling.apply(features))
         return Given(replace(made.loaded, graph=graph, form=TableForm(None, Encoding(), scaling)))
-
-
-def with_classes(graph: Graph, class_names: tuple[str, ...]) -> Graph:
-    """The graph with a model's classes; a label that the model does not know counts as none."""
-    if graph.class_names == class_names:
-        return graph
-    places = {name: place for place, name in enumerate(class_names)}
-    known = np.array([*(places.get(name, UNLABELLED) for name in graph.class_names), UNLABELLED])
-    return replace(graph, labels=known[graph.labels], class_names=class_names)

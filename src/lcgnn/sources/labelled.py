@@ -11,8 +11,7 @@ import numpy as np
 
 from lcgnn.errors import DataError
 from lcgnn.graph import UNLABELLED, Graph, Split
-from lcgnn.sources.in_python import with_classes
-from lcgnn.sources.loaded import Loaded
+from lcgnn.sources.loaded import Loaded, as_known, with_classes
 from lcgnn.sources.node_labels import NodeLabels, ledger_ids
 from lcgnn.sources.source import Known, Progress, Source
 from lcgnn.sources.tables.given import read_given
@@ -54,14 +53,10 @@ class Labelled(Source):
 
     def load_known(self, known: Known, progress: Progress | None = None) -> Loaded:
         loaded = self._with_labels(self.bare.load_for_labelling(progress), measured=True)
-        labels = with_classes(loaded.graph, known.class_names).labels
-        split = loaded.split
-        train, validation, test = (
-            nodes[labels[nodes] != UNLABELLED] for nodes in (split.train, split.validation, split.test)
-        )
+        found = as_known(loaded, known.class_names)
         # Features are those that the model knows.
-        graph = replace(self.bare.load_known(known).graph, labels=labels, class_names=known.class_names)
-        return replace(loaded, graph=graph, split=Split(train, validation, test, split.name))
+        bare = self.bare.load_known(known).graph
+        return replace(found, graph=replace(bare, labels=found.graph.labels, class_names=known.class_names))
 
     def place(self) -> Mapping[str, Any]:
         return {**(self.bare.place() or {"benchmark": self.bare.name}), "labels": self.file}
@@ -93,6 +88,7 @@ class Labelled(Source):
             graph=graph,
             split=Split(train, validation, test, f"{path.name}'s"),
             notes=tuple(notes),
+            passed_over=np.array(sorted((*found.skipped, *found.unsure)), dtype=np.int64),
         )
 
 

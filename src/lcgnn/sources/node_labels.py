@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -67,3 +67,11 @@ def ledger_ids(graph: Graph) -> tuple[str, ...]:
     if graph.node_names is None:
         return tuple(map(str, range(graph.num_nodes)))
     return tuple(ledger_id(name) for name in graph.node_names.tolist())
+
+
+def nodes_called(graph: Graph, names: Collection[str]) -> NDArray[np.int64]:
+    """The nodes that a ledger calls by these names, in order; a name that no node has is left out."""
+    # A large graph's names are gone through only where somebody is looked for.
+    wanted = set(names)
+    found = [node for node, name in enumerate(ledger_ids(graph)) if name in wanted] if wanted else []
+    return np.array(found, dtype=np.int64)

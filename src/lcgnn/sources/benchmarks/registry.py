@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from lcgnn.errors import ConfigError
 from lcgnn.graph import Graph, Split
-from lcgnn.sources.loaded import Loaded
+from lcgnn.sources.loaded import Loaded, as_known
 from lcgnn.sources.source import Known, Progress, Source, check_without_columns
 
 
@@ -67,7 +67,7 @@ class Benchmark(Source):
 
     def load_known(self, known: Known, progress: Progress | None = None) -> Loaded:
         check_without_columns(known, self.key)
-        return self.load(progress)
+        return as_known(self.load(progress), known.class_names)
 
     def place(self) -> None:
         return None

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from lcgnn.errors import ConfigError
 from lcgnn.features.scaling import Scaling
 from lcgnn.sources.benchmarks.registry import Benchmark
-from lcgnn.sources.loaded import Loaded
+from lcgnn.sources.loaded import Loaded, as_known
 from lcgnn.sources.source import Known, Progress, Source, check_without_columns
 
 Preparation = Literal["own", "paper"]
@@ -49,7 +49,7 @@ class Rescaled(Source):
 
     def load_known(self, known: Known, progress: Progress | None = None) -> Loaded:
         check_without_columns(known, self.name)
-        return self.load(progress)
+        return as_known(self.load(progress), known.class_names)
 
     def place(self) -> None:
         return None

@@ -22,8 +22,12 @@ def no_nodes(path: Path) -> TableFile:
     return TableFile(path, {"id": empty, "label": empty}, 0)
 
 
-def with_given_labels(nodes: TableFile, ledger: Path | None, columns: Columns, notes: list[str]) -> TableFile:
-    """The table of nodes, with the labels of a file in the place of those that it has.
+def with_given_labels(
+    nodes: TableFile, ledger: Path | None, columns: Columns, notes: list[str]
+) -> tuple[TableFile, tuple[str, ...]]:
+    """The table of nodes, with the labels of a file in the place of those that it has, and who is not to be asked.
+
+    The latter are the ids, as the file has them, of nodes that were skipped or that nobody could tell.
 
     Args:
         nodes: The table.
@@ -32,7 +36,7 @@ def with_given_labels(nodes: TableFile, ledger: Path | None, columns: Columns, n
         notes: Gets what there is to say.
     """
     if ledger is None:
-        return nodes
+        return nodes, ()
     id_column, label_column = columns.require(nodes, "id"), columns.find_or_new(nodes, "label")
     ids = as_text(nodes.column(id_column)).to_pylist()
     before: list[str | None] = [None] * len(ids)
@@ -41,10 +45,11 @@ def with_given_labels(nodes: TableFile, ledger: Path | None, columns: Columns, n
     given = read_given(ledger, sorted({name for name in before if name is not None}))
     labels = given.labels()
     if not nodes.num_rows:
-        return _table_of(nodes, {node: label for node, label in labels.items() if label is not None})
+        found = {node: label for node, label in labels.items() if label is not None}
+        return _table_of(nodes, found), given.passed_over
     now = [labels.pop(ledger_id(node), given.present_name(label)) for node, label in zip(ids, before, strict=True)]
     _tell(ledger, nodes, now, before, sum(label is not None for label in labels.values()), notes)
-    return replace(nodes, columns={**nodes.columns, label_column: _text(now)})
+    return replace(nodes, columns={**nodes.columns, label_column: _text(now)}), given.passed_over
 
 
 def read_given(path: Path, classes: Iterable[str] = ()) -> GivenLabels:
@@ -91,6 +96,6 @@ def _tell(
     differ = f"differ from {nodes.path.name}" if any(name is not None for name in before) else "nodes"
     notes.append(f"{ledger.name}: the labels given there count ({changed:,} {differ}).")
     if gone:
-        notes.append(
-            f"{ledger.name}: {gone:,} labels are of nodes that are not in {nodes.path.name}; they are left out."
-        )
+        which = "1 label is of a node that is" if gone == 1 else f"{gone:,} labels are of nodes that are"
+        left_out = "it is left out" if gone == 1 else "they are left out"
+        notes.append(f"{ledger.name}: {which} not in {nodes.path.name}; {left_out}.")

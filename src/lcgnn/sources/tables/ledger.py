@@ -144,6 +144,11 @@ class GivenLabels:
         return found
 
     @property
+    def passed_over(self) -> tuple[str, ...]:
+        """The nodes that were skipped, or that nobody could tell."""
+        return tuple(node for node, given in self.nodes.items() if given.kind != "label")
+
+    @property
     def num_labels(self) -> int:
         """How many nodes have a label by the ledger."""
         return sum(given.kind == "label" for given in self.nodes.values())
@@ -249,19 +254,34 @@ class GivenLabels:
 
 
 def is_ledger(path: Path) -> bool:
-    """Whether a file begins as a ledger does, or is the beginning of one that was cut."""
+    """Whether a file begins as a ledger does, or is the beginning of one that was cut.
+
+    An empty file is the beginning of anything, and taken for a ledger's where it is called like one: a process
+    that ends between making the file and its first line leaves it so.
+    """
+    start = _start_of(path)
+    return False if start is None else _is_start(start) or (not start and path.name in LEDGER_NAMES)
+
+
+def find_ledger(folder: Path) -> Path | None:
+    """The ledger in a folder, if there is one; of two, one that is not empty."""
+    paths = [folder / name for name in LEDGER_NAMES]
+    begun = (path for path in paths if _is_start(_start_of(path) or b""))
+    return next(begun, next((path for path in paths if is_ledger(path)), None))
+
+
+def _start_of(path: Path) -> bytes | None:
+    """As much of a file as a ledger's header takes; None where there is no file to read."""
     try:
         with path.open("rb") as file:
             start = file.read(len(HEADER) + 1)
     except OSError:
-        return False
-    start = start.replace(b"\r\n", b"\n")[: len(HEADER)]
+        return None
+    return start.replace(b"\r\n", b"\n")[: len(HEADER)]
+
+
+def _is_start(start: bytes) -> bool:
     return bool(start) and HEADER.encode().startswith(start)
-
-
-def find_ledger(folder: Path) -> Path | None:
-    """The ledger in a folder, if there is one."""
-    return next((path for name in LEDGER_NAMES if is_ledger(path := folder / name)), None)
 
 
 def parsed_lines(content: bytes, path: Path, first: int = 1) -> tuple[list[Line], int]:

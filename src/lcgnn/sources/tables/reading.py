@@ -17,6 +17,7 @@ from lcgnn.features.encoding import Encoding
 from lcgnn.features.table import TableFile, listed, shown
 from lcgnn.graph import UNLABELLED, Features, Graph
 from lcgnn.sources.loaded import Loaded, with_features
+from lcgnn.sources.node_labels import nodes_called
 from lcgnn.sources.tables.columns import Columns, Roles
 from lcgnn.sources.tables.edges import node_numbers, read_endpoints, read_weights, tell_edges
 from lcgnn.sources.tables.files import ENDINGS, read_table
@@ -41,7 +42,7 @@ def graph_of_tables(files: TableFiles, columns: Columns, name: str, *, needs_lab
         needs_labels: Whether labels of two classes must be there, as for training.
     """
     notes = files.notes()
-    nodes = with_given_labels(files.nodes, files.ledger, columns, notes)
+    nodes, passed_over = with_given_labels(files.nodes, files.ledger, columns, notes)
     roles = Roles.of(nodes, files.edges, columns, needs_labels=needs_labels)
     ids = read_ids(nodes, roles.id)
     labels, class_names = read_labels(nodes, roles.label, notes, needed=needs_labels)
@@ -53,7 +54,8 @@ def graph_of_tables(files: TableFiles, columns: Columns, name: str, *, needs_lab
     graph = links.graph(name, labels, class_names, features, notes)
     made_of_edges = graph.features is None
     graph = with_features(graph, notes)
-    return Loaded(graph, split, tuple(notes), TableForm(roles, encoding), made_of_edges)
+    form = TableForm(roles, encoding)
+    return Loaded(graph, split, tuple(notes), form, made_of_edges, nodes_called(graph, passed_over))
 
 
 @dataclass(frozen=True, eq=False)

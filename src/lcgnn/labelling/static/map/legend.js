@@ -7,15 +7,20 @@ const CLASSES = 8;
 
 const swatch = (index) => make("i", { class: "swatch", "--colour": cssColour(index) });
 
+/** What of the graph is not drawn, in words. */
+function samples(graph) {
+  const words = [];
+  if (graph.sampled) words.push(`A sample: ${count(graph.shown)} of ${count(graph.nodes)} nodes`);
+  if (graph.edges_sampled) words.push(`A sample of ${count(graph.edges_shown)} edges is drawn`);
+  return words;
+}
+
 export function drawLegend({ graph, state: { classes } }) {
   const entries = classes
     .slice(0, CLASSES)
     .map(({ name }, index) => make("li", {}, swatch(index), clip(name, 28)));
   if (classes.length > CLASSES) entries.push(make("li", { text: `and ${count(classes.length - CLASSES)} more` }));
-  if (graph.sampled) {
-    const words = `A sample: ${count(graph.shown)} of ${count(graph.nodes)} nodes`;
-    entries.unshift(make("li", { class: "sample", text: words }));
-  }
+  entries.unshift(...samples(graph).map((text) => make("li", { class: "sample", text })));
   entries.push(make("li", {}, make("i", { class: "paler" }), "paler: less sure"));
   entries.push(make("li", {}, make("i", { class: "ringed" }), "ringed: labelled"));
   byId("legend").replaceChildren(...entries);
