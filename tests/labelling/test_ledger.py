@@ -173,6 +173,28 @@ def test_a_file_of_the_users_own_is_never_appended_to(tmp_path):
     assert find_ledger(tmp_path) is None
 
 
+def test_what_another_process_began_the_file_with_is_not_undone_here(tmp_path):
+    mine, theirs = (Ledger(tmp_path / "labels.csv") for _ in range(2))
+    theirs.append(lambda _: Line(id="a", label="red"))
+    assert mine.undo() is None
+    assert mine.given.labels() == {"a": "red"}
+    # Whoever begins with the file as it is goes on where it was.
+    assert Ledger(tmp_path / "labels.csv").undo() is not None
+
+
+def test_what_others_wrote_is_told_although_a_refusal_had_read_it(tmp_path):
+    mine, theirs = (Ledger(tmp_path / "labels.csv") for _ in range(2))
+    theirs.append(lambda _: Line(id="a", label="red"))
+
+    def refuse(_: object) -> Line:
+        raise ConfigError("No.")
+
+    with pytest.raises(ConfigError):
+        mine.append(refuse)
+    assert mine.refresh()
+    assert not mine.refresh()
+
+
 def test_what_another_process_did_since_is_not_undone(tmp_path):
     path = tmp_path / "labels.csv"
     mine, theirs = Ledger(path), Ledger(path)

@@ -31,10 +31,11 @@ class Ledger:
         self.path, self.by = path, by
         self._classes = tuple(classes)
         check_writable(path)
-        self._lost = 0
+        self._lost, self._unseen = 0, False
         self._own: list[Done] = []
         self._start_anew()
         self.refresh()
+        self._own = list(self.given.done)
 
     def _start_anew(self) -> None:
         self.given = GivenLabels(self._classes)
@@ -55,13 +56,14 @@ class Ledger:
         """Read what others have appended, or all of it where the file was replaced; whether there was anything."""
         try:
             with self.path.open("rb") as file:
-                return self._catch_up(file)
+                self._catch_up(file)
         except FileNotFoundError:
-            there_was, self._lost = self._read > 0, self.given.num_labels or self._lost
+            self._unseen, self._lost = self._unseen or self._read > 0, self.given.num_labels or self._lost
             self._start_anew()
-            return there_was
         except OSError as error:
             raise OutputError(f"{self.path} cannot be read: {error.strerror or error}.") from error
+        unseen, self._unseen = self._unseen, False
+        return unseen
 
     def append(self, make: Callable[[GivenLabels], Line | None], by: str | None = None) -> Line | None:
         """Write the line that is made of what counts at that moment, and return it when it is on the disk.
@@ -81,6 +83,7 @@ class Ledger:
             self._write(file, line)
         # What was lost before is known to who goes on; what is seen only by this line has yet to be told.
         self._lost = 0 if was_lost else self._lost
+        self._unseen = False
         count = len(self.given.done)
         self.given.apply(line)
         self._own += self.given.done[count:]
@@ -104,7 +107,8 @@ class Ledger:
             self._own.pop()
         return None
 
-    def _catch_up(self, file: IO[bytes]) -> bool:
+    def _catch_up(self, file: IO[bytes]) -> None:
+        """Apply what is in the file beyond what was read of it; who is refused a line is told of it later."""
         status = os.fstat(file.fileno())
         replaced = status.st_ino != self._inode or status.st_size < self._read
         there_was, before = replaced and self._read > 0, self.given.num_labels or self._lost
@@ -116,13 +120,13 @@ class Ledger:
         lines, taken = parsed_lines(content, self.path, self._lines + 1)
         for line in lines:
             self.given.apply(line)
-        if replaced:
+        if there_was:
             self._own = list(self.given.done)
         if not self._read:
             self._lost = 0 if lines else before
         self._read += taken
         self._lines += content[:taken].count(b"\n")
-        return there_was or bool(lines)
+        self._unseen = self._unseen or there_was or bool(lines)
 
     def _write(self, file: IO[bytes], line: Line) -> None:
         """Append a line and wait for the disk; where that fails the file is as it was."""
