@@ -52,7 +52,7 @@ def mean_probability(summary: dict[str, Any]) -> float:
 
 @pytest.mark.parametrize(
     ("example", "verdict", "at_least"),
-    [("wine", "Label consistency is likely to help", 0.9), ("market", "Neighbours tend to differ", 0.75)],
+    [("wine", "The edges are likely to help", 0.9), ("market", "Neighbours tend to differ", 0.75)],
 )
 def test_what_is_promised_of_an_example_is_true(user: User, example: str, verdict: str, at_least: float) -> None:
     assert f"lcgnn train my_{example}" in user.types(f"lcgnn init my_{example} --example {example}")

@@ -64,20 +64,20 @@ def two_groups(within: bool, count: int = 20) -> Graph:
 
 def test_a_graph_whose_neighbours_agree_is_said_to_suit() -> None:
     words = " ".join(verdict(diagnose(two_groups(within=True))))
-    assert "is likely to help" in words
+    assert words.startswith("The edges are likely to help: ")
     assert "100% have the same label (50% would by chance)" in words
 
 
 def test_a_graph_whose_neighbours_differ_is_said_not_to_suit() -> None:
     words = " ".join(verdict(diagnose(two_groups(within=False))))
-    assert "unlikely to help" in words
-    assert "Neighbours tend to differ" in words
+    assert words.startswith("The edges are unlikely to help: ")
+    assert "Neighbours tend to differ: try lcgnn compare GRAPH --methods cheby,mlp,lc-gcn." in words
 
 
 def test_labels_that_ignore_the_edges_are_said_not_to_suit() -> None:
     edges = [(i, (i + step) % 40) for i in range(40) for step in (1, 2)]
     words = " ".join(verdict(diagnose(graph_of(edges, [0, 0, 1, 1] * 10))))
-    assert "edges say little" in words or "Neighbours tend to differ" in words
+    assert "say little about the labels" in words or "Neighbours tend to differ" in words
 
 
 def diagnosis_with(by_edge: Agreement, by_two_steps: Agreement) -> Diagnosis:
@@ -133,7 +133,22 @@ def test_too_few_labels_are_said_to_tell_nothing(path: Graph) -> None:
     words = " ".join(verdict(diagnose(path)))
     assert "Too few labelled nodes" in words
     assert "(4 pairs; a verdict takes 30)" in words
-    assert "17% of the nodes are in parts of the graph without any label" in words
+    assert "17% of the nodes are in parts of the graph without any label; nothing tells their class." in words
+
+
+def test_features_are_said_to_tell_the_class_of_nodes_out_of_reach_where_there_are_some(path: Graph) -> None:
+    described = replace(path, features=np.ones((path.num_nodes, 1), dtype=np.float32))
+    assert "without any label; only their features tell their class." in " ".join(verdict(diagnose(described)))
+
+
+@pytest.mark.parametrize("beyond", [0.9, 0.3, 0.0, -0.8])
+def test_whatever_is_seen_the_comparison_is_advised_and_nothing_is_promised_of_label_consistency(
+    beyond: float,
+) -> None:
+    words = " ".join(verdict(diagnosis_with(Agreement(400, 0.5 + beyond / 2, 0.5), NOTHING)))
+    assert "lcgnn compare GRAPH" in words
+    assert "--method " not in words
+    assert "Label consistency is" not in words
 
 
 def test_many_labels_are_said_to_leave_little_room() -> None:

@@ -1,6 +1,7 @@
 """Expected accuracy: closed forms, the majority, classes that cannot be tested, and what is said of it."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -152,6 +153,12 @@ def test_a_method_that_is_no_better_than_the_most_frequent_class_is_said_to_be_s
     assert told.startswith(
         "That is not clearly better than always answering 'x', which would be right for about 80"
     )
+    assert told.endswith(": compare methods (lcgnn compare), or label more nodes.")
+
+
+def test_who_has_compared_methods_is_not_told_to_compare_them() -> None:
+    told = replace(of_majority(80, 0), chosen_among=6).sentences(NAMES)[1]
+    assert told.endswith(": no method that was tried is, so label more nodes.")
 
 
 def test_the_gain_over_the_most_frequent_class_is_paired() -> None:

@@ -78,7 +78,7 @@ def test_the_results_are_told_by_group_and_by_verdict(rows: list[trust.Row]) -> 
     told = trust.table({"machine": MACHINE, "rows": rows})
     held = sum(row["expected"]["low"] <= row["accuracy"] <= row["expected"]["high"] for row in rows)
     assert f"| all | 12 | {held} ({held / 12:.0%}) |" in told
-    assert "| Label consistency is unlikely to help |" in told
+    assert "| The edges are unlikely to help |" in told
 
 
 @pytest.mark.parametrize("seed", range(3))

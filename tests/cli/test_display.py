@@ -48,6 +48,12 @@ def test_a_summary_says_what_was_gained_and_how_sure_that_is() -> None:
     )
 
 
+def test_a_graph_that_the_paper_has_no_figure_of_gets_no_column_for_it() -> None:
+    assert "the paper's" in shown(summary_table(SUMMARY))
+    stages = tuple(replace(stage, paper=None) for stage in SUMMARY.stages)
+    assert "the paper's" not in shown(summary_table(replace(SUMMARY, stages=stages)))
+
+
 def test_where_classes_are_unequal_the_balanced_accuracy_stands_beside_the_accuracy() -> None:
     assert "balanced" not in shown(summary_table(SUMMARY))
     stages = tuple(replace(stage, balanced=0.611) for stage in SUMMARY.stages)

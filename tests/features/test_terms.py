@@ -86,6 +86,14 @@ def test_unknown_words_say_something_by_the_parts_that_are_known() -> None:
     assert not new[1].any()
 
 
+def test_a_mark_after_a_letter_beyond_ascii_ends_the_last_word_every_time() -> None:
+    texts = [None, None, "0\x81", "0000000000¹¾ÑÖÛÞᄭ", "00îø", "00Øö", "000000000¹ÀÕØÝßᄥ/"]
+    column = pa.chunked_array([pa.array(texts, pa.string())])
+    found, _ = Terms.of(column)
+    rows = {found.apply(column, "the texts").toarray().tobytes() for _ in range(300)}
+    assert len(rows) == 1
+
+
 @settings(max_examples=40, deadline=None)
 @given(texts=st.lists(st.one_of(st.none(), st.text(max_size=30)), min_size=1, max_size=12))
 def test_any_texts_give_finite_rows_that_plain_data_gives_again(texts: list[str | None]) -> None:

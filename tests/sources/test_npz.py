@@ -141,7 +141,7 @@ class Trap:
 BAD: dict[str, tuple[dict[str, Any], str]] = {
     "no labels": ({"adjacency": RING}, "no array 'labels'"),
     "no edges": ({"labels": LABELS}, "neither 'adjacency' nor 'edge_index'"),
-    "nothing known": ({"x": LABELS}, "there is none that is known"),
+    "nothing known": ({"x": LABELS}, "it has no array of a name that is known (there are 'x')."),
     "one class": ({"adjacency": RING, "labels": np.minimum(LABELS, 0)}, "one class"),
     "no label": ({"adjacency": RING, "labels": np.full(6, -1)}, "no row has one"),
     "too few labels": ({"adjacency": RING, "labels": LABELS[:5]}, "(6, 6) for 5 rows"),
@@ -200,6 +200,12 @@ def test_a_bad_file_gets_one_line_that_names_it(
     assert "ring.npz" in str(caught.value)
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "sprung").exists()
+
+
+def test_a_benchmark_as_it_is_published_is_said_to_be_had_by_its_name(tmp_path: Path) -> None:
+    np.savez(tmp_path / "acm.npz", adj_matrix=RING, node_label=LABELS)
+    with pytest.raises(DataError, match=r"'adj_matrix', 'node_label'\).*'labels'.*lcgnn inspect acm$"):
+        load_npz(tmp_path / "acm.npz")
 
 
 def test_what_is_no_npz_file_is_refused(tmp_path: Path) -> None:

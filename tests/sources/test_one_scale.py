@@ -103,6 +103,16 @@ def test_a_frequent_word_is_a_word_and_an_age_among_marks_is_not() -> None:
         )
 
 
+@pytest.mark.parametrize("factor", [0.01, 1.0, 100.0])
+def test_standardised_measurements_beside_marks_are_measurements_in_any_unit(factor: float) -> None:
+    measured = (MEASURED - MEASURED.mean(axis=0)) / MEASURED.std(axis=0)
+    marks = (COUNTS > 0).astype(float)
+    matrix = np.column_stack([factor * measured, marks])
+    scaling = Scaling.fit(matrix)
+    assert np.flatnonzero(~scaling.counted).tolist() == [0, 1, 2]
+    np.testing.assert_allclose(csr_array(scaling.apply(matrix)).toarray()[:, :3], measured, atol=1e-5)
+
+
 def test_marks_of_which_a_third_is_set_are_divided_and_more_are_standardised() -> None:
     kinds = [Scaling.fit((GENERATOR.random((400, 50)) < share).astype(float)).kind for share in (0.35, 0.5)]
     assert kinds == ["norm", "columns"]

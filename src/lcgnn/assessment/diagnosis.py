@@ -1,4 +1,4 @@
-"""What a graph looks like before any training, and whether label consistency is likely to help on it."""
+"""What a graph looks like before any training, and whether its edges are likely to help."""
 
 from __future__ import annotations
 
@@ -195,21 +195,25 @@ def _by_node(graph: Graph) -> float | None:
 
 
 def verdict(diagnosis: Diagnosis) -> list[str]:
-    """Whether label consistency is likely to help, and why, a sentence each."""
+    """Whether the edges are likely to help, and why, a sentence each.
+
+    How far neighbours agree does not tell whether label consistency adds to what its base makes of the edges.
+    """
     sentences = [_first_sentence(diagnosis)]
     per_class = diagnosis.labelled / diagnosis.classes
     if per_class > _MANY_LABELS:
         sentences.append(
-            f"With {per_class:.0f} labels a class on average, the network alone may do as well: "
-            "compare --method gcn."
+            f"With {per_class:.0f} labels a class on average, the network alone may do as well as with label "
+            "consistency: lcgnn compare GRAPH tells."
         )
     elif (diagnosis.beyond_chance or 0) >= _WEAK:
-        sentences.append(f"With {per_class:.0f} labels a class on average, there is room for it to help.")
+        sentences.append("Whether label consistency adds to that, lcgnn compare GRAPH tells.")
     if diagnosis.out_of_reach:
         share = diagnosis.out_of_reach / diagnosis.nodes
+        tells = "only their features tell" if diagnosis.features else "nothing tells"
         sentences.append(
-            f"{share:.0%} of the nodes are in parts of the graph without any label; only their features tell "
-            "their class. A label in the largest such part helps most."
+            f"{share:.0%} of the nodes are in parts of the graph without any label; {tells} their class. A label "
+            "in the largest such part helps most."
         )
     return sentences
 
@@ -219,19 +223,19 @@ def _first_sentence(diagnosis: Diagnosis) -> str:
     if beyond is None:
         pairs = diagnosis.by_edge.pairs + diagnosis.by_two_steps.pairs
         return (
-            f"Too few labelled nodes are close to each other to tell whether label consistency helps ({pairs} "
-            f"pair{'s' * (pairs != 1)}; a verdict takes {_ENOUGH_PAIRS}): label more, or train lc-gcn, gcn and "
-            "mlp and compare the accuracy to expect of each."
+            f"Too few labelled nodes are close to each other to tell whether the edges help ({pairs} "
+            f"pair{'s' * (pairs != 1)}; a verdict takes {_ENOUGH_PAIRS}): label more, or compare methods with and "
+            "without edges (lcgnn compare GRAPH)."
         )
     seen = _seen(diagnosis)
     if beyond >= _STRONG:
-        return f"Label consistency is likely to help: {seen}."
+        return f"The edges are likely to help: {seen}."
     if beyond >= _WEAK:
-        return f"Label consistency may help a little: {seen}."
-    why = "The edges say little about the labels; try --method mlp"
+        return f"The edges may help a little: {seen}."
+    why = "They say little about the labels: lcgnn compare GRAPH tells whether methods without them do better"
     if beyond <= -_WEAK:
-        why = "Neighbours tend to differ; try --method cheby or mlp"
-    return f"Label consistency is unlikely to help: {seen}. {why}."
+        why = "Neighbours tend to differ: try lcgnn compare GRAPH --methods cheby,mlp,lc-gcn"
+    return f"The edges are unlikely to help: {seen}. {why}."
 
 
 def _seen(diagnosis: Diagnosis) -> str:

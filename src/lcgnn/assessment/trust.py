@@ -202,9 +202,12 @@ class Assessment:
         always = f"always answering {classes[majority.label].name!r}" if classes else "always answering one class"
         share = f"about {100 * majority.accuracy:.0f} of 100"
         if not majority.is_beaten:
+            tried = self.chosen_among > 1
+            what = (
+                "no method that was tried is, so label" if tried else "compare methods (lcgnn compare), or label"
+            )
             return (
-                f"That is not clearly better than {always}, which would be right for {share}: try another "
-                "method, or label more nodes."
+                f"That is not clearly better than {always}, which would be right for {share}: {what} more nodes."
             )
         tested = len(self.by_class) - len(self.untested)
         if majority.accuracy < _MORE_THAN_EQUAL / tested:

@@ -163,7 +163,7 @@ def _duration(seconds: float) -> str:
 
 
 def summary_table(summary: Summary) -> RenderableType:
-    """A session's stages side by side with the paper."""
+    """A session's stages side by side, with the paper's figures where it has some."""
     several = len(summary.seeds) > 1
     table = Table(
         title=Text(f"{summary.dataset}, {_split_in_words(summary)}"), title_justify="left", title_style="bold"
@@ -171,20 +171,24 @@ def summary_table(summary: Summary) -> RenderableType:
     table.add_column("")
     table.add_column("test accuracy %", justify="right")
     balanced = any(stage.balanced is not None for stage in summary.stages)
-    if balanced:
-        table.add_column("balanced %", justify="right")
-    table.add_column("the paper's", justify="right")
-    table.add_column("validation %", justify="right")
+    reported = any(stage.paper is not None for stage in summary.stages)
+    headings = {"balanced %": balanced, "the paper's": reported, "validation %": True}
+    for heading in (heading for heading, is_known in headings.items() if is_known):
+        table.add_column(heading, justify="right")
     for stage in summary.stages:
         validation = [value for value in stage.validation_accuracy if value is not None]
         table.add_row(
             stage.method,
             _mean_std(stage.mean, stage.std if several else None),
             *([percent(stage.balanced, sign="")] if balanced else []),
-            "" if stage.paper is None else _mean_std(stage.paper.mean, stage.paper.std, 1),
+            *([_reported(stage)] if reported else []),
             percent(sum(validation) / len(validation), sign="") if validation else "",
         )
     return table
+
+
+def _reported(stage: StageSummary) -> str:
+    return "" if stage.paper is None else _mean_std(stage.paper.mean, stage.paper.std, 1)
 
 
 def communication_table(communication: Communication) -> RenderableType:

@@ -83,7 +83,7 @@ Folds = Annotated[
     int | None,
     typer.Option(
         help="Into how many parts the labels are divided for the estimate; a model is trained for each. "
-        "[default: 10; fewer on large graphs, none if there is a test part]"
+        "[default: 10; fewer on large graphs; none if there is a test part and the method is named]"
     ),
 ]
 ConsistencyWeight = Annotated[

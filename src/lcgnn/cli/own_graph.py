@@ -56,7 +56,7 @@ def inspect(
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Look at a graph before any training: sizes, labels, and whether label consistency is likely to help.
+    """Look at a graph before any training: sizes, labels, and whether the edges are likely to help.
 
     Example: lcgnn inspect my_graph
     """

@@ -27,6 +27,8 @@ from lcgnn.features.terms import Terms
 
 # Cells of number columns that are worked on at a time.
 CELLS = 1 << 22
+# In fewer rows, a different whole number in each may well mean something.
+_ENOUGH_TO_NUMBER = 10
 
 
 def fitted_columns(file: TableFile, names: Iterable[str]) -> tuple[list[ColumnEncoding], list[str]]:
@@ -121,6 +123,9 @@ class _Numbers:
             if constant[position]:
                 _tell_constant(self._file, name, self._file.column(name)[0].as_py(), self._notes)
                 continue
+            if whole[position] and _numbers_the_rows(values):
+                _tell_numbering(self._file, name, values, self._notes)
+                continue
             made = ColumnEncoding(name, "number", float(means[position]), float(scales[position]))
             if gaps[position]:
                 _tell_missing(self._file, name, int(gaps[position]), "number", self._notes)
@@ -171,6 +176,14 @@ def _fit_other(file: TableFile, name: str, column: Any, notes: ColumnNotes) -> C
     return ColumnEncoding(name, kind, categories=categories, marks_missing=marks_missing)
 
 
+def _numbers_the_rows(values: NDArray[np.float64]) -> bool:
+    """Whether these are consecutive whole numbers, each once, in any order: as ids are."""
+    low, high = values.min(), values.max()
+    if values.size < _ENOUGH_TO_NUMBER or high - low != values.size - 1 or (values % 1).any():
+        return False
+    return bool(np.bincount((values - low).astype(np.int64)).max() == 1)
+
+
 def _place(file: TableFile, name: str) -> str:
     return f"{file.path.name}, column {shown(name)}"
 
@@ -182,6 +195,14 @@ def _tell_empty(file: TableFile, name: str, notes: ColumnNotes) -> None:
 def _tell_constant(file: TableFile, name: str, cell: object, notes: ColumnNotes) -> None:
     sentence = f"{_place(file, name)}: every cell is {shown(cell)}; left out."
     notes.add("have the same cell in every row and are left out", name, sentence)
+
+
+def _tell_numbering(file: TableFile, name: str, values: NDArray[np.float64], notes: ColumnNotes) -> None:
+    sentence = (
+        f"{_place(file, name)}: the numbers {values.min():.0f} to {values.max():.0f}, one in each row, so it "
+        "looks like an id; left out. If it is a rank, write it as a share (0.5)."
+    )
+    notes.add("number the rows, as ids do, and are left out (write a rank as a share, 0.5)", name, sentence)
 
 
 def _tell_missing(file: TableFile, name: str, count: int, kind: Any, notes: ColumnNotes) -> None:

@@ -161,14 +161,16 @@ def counting(num_rows: int, entries: Entries) -> NDArray[np.bool_]:
 
     Columns that are mostly zeros all together count, whatever their signs, as words do that a hash gives signs.
     Beside columns that are not, only those without a negative entry can count. Those that are seldom zero count
-    with the others if they have the same unit.
+    with the others if they have the same unit and no negative entry: a measurement that somebody standardised is
+    as large as marks are.
     """
     count = entries.count
     for able in (count > 0, ~entries.negative & (count > 0)):  # A column of zeros says nothing of the others.
         share = count[able].sum() / max(1, num_rows * int(able.sum()))
         if able.any() and share <= _COUNTING_SHARE:
             rare = able & (count <= _FREQUENT * num_rows)
-            return np.asarray(rare | (able & _of_one_unit(entries, rare)) | (count == 0))
+            frequent = able & ~entries.negative & _of_one_unit(entries, rare)
+            return np.asarray(rare | frequent | (count == 0))
     return np.zeros(count.size, dtype=bool)
 
 

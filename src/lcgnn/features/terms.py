@@ -135,7 +135,8 @@ def _bags(column: Any) -> Iterator[tuple[csr_array, list[str]]]:
     step = max(1, int(len(column) * _SLICE / max(size, 1)))
     for start in range(0, len(column), step):
         lower = pc.utf8_lower(pc.fill_null(column.slice(start, step), ""))
-        lists = pc.utf8_split_whitespace(pc.replace_substring_regex(lower, r"[^\pL\pN\pM]+", " "))
+        # Not utf8_split_whitespace, which may overlook a space that ends the last text (Arrow 26).
+        lists = pc.split_pattern(pc.replace_substring_regex(lower, r"[^\pL\pN\pM]+", " "), " ")
         lists = lists.combine_chunks() if isinstance(lists, pa.ChunkedArray) else lists
         words = pc.list_flatten(lists).dictionary_encode()
         rows, places = pc.list_parent_indices(lists).to_numpy(), words.indices.to_numpy()

@@ -16,8 +16,9 @@ def hashed_words(column: Any, buckets: int) -> csr_array:
 
     Words are runs of letters and digits, in lower case. The hash is the same everywhere and always.
     """
-    lists = pc.utf8_split_whitespace(
-        pc.replace_substring_regex(pc.utf8_lower(pc.fill_null(column, "")), r"[^\pL\pN]+", " ")
+    # Not utf8_split_whitespace, which may overlook a space that ends the last text (Arrow 26).
+    lists = pc.split_pattern(
+        pc.replace_substring_regex(pc.utf8_lower(pc.fill_null(column, "")), r"[^\pL\pN]+", " "), " "
     )
     lists = lists.combine_chunks() if isinstance(lists, pa.ChunkedArray) else lists
     words = pc.list_flatten(lists)

@@ -225,7 +225,7 @@ def plan_cross_validation(
 def why_not_divided(graph: Graph, split: Split) -> str:
     """Why there are no folds, after what there is not for want of them."""
     if most_labels(graph, split) < 2:
-        return ": no class has two labels, so none can be held out."
+        return ", because no class has two labels, so that none can be held out."
     return (
         " on a graph of this size unless you ask for it, because a further model is trained for each part of the "
         "labels that is held out: --folds 5"

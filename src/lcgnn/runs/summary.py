@@ -130,8 +130,8 @@ def _one_sidedness_in_words(classes: Sequence[ClassCount]) -> list[str]:
     given = sum(item.given for item in classes)
     return [
         f"{first.predicted:,} of {total:,} predicted labels are {first.name!r}, as are {first.given:,} of "
-        f"{given:,} given ones: the method hardly tells the classes apart. Try another method (lc-gcn, mlp, lp), "
-        "other features, or more labels of the other classes."
+        f"{given:,} given ones: the method hardly tells the classes apart. Compare methods (lcgnn compare "
+        "GRAPH), or give other features or more labels of the other classes."
     ]
 
 

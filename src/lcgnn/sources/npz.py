@@ -35,6 +35,7 @@ from lcgnn.features.table import listed
 from lcgnn.files import written_atomically
 from lcgnn.graph import UNLABELLED, Features, Graph, Split
 from lcgnn.limits import check_memory
+from lcgnn.sources.benchmarks import BENCHMARKS
 from lcgnn.sources.in_memory import all_labels, from_arrays, graph_of, has_label, numbers_of
 from lcgnn.sources.links import EdgeList, links_of, links_of_edges
 from lcgnn.sources.loaded import Loaded
@@ -145,12 +146,26 @@ def _read(path: Path) -> tuple[dict[str, NDArray[Any]], list[str]]:
             f"{path} cannot be read: {reason}. Write it with numpy.savez, with arrays only."
         ) from error
     unknown = sorted(set(members) - set(known))
+    if not known:
+        raise DataError(f"{path}: {_nothing_known(path.stem, unknown)}")
     notes = [f"not used, since no such array is known: {listed(unknown)}."] if unknown else []
     arrays = {_usual(key): array for key, array in found.items()}
     if len(arrays) < len(found):
         both = next(key for key in found if _usual(key) != key and _usual(key) in found)
         raise DataError(f"{path}: there are both {both!r} and {_usual(both)!r}. Keep one of them.")
     return arrays, notes
+
+
+def _nothing_known(name: str, there: list[str]) -> str:
+    """What a file needs that has nothing of it, and what it may be instead."""
+    which = f"there are {listed(there)}" if there else "there are none"
+    needed = "'labels', a whole number for each node and -1 where it has no label, and 'adjacency' or 'edge_index'"
+    hint = ""
+    if name in BENCHMARKS:
+        hint = (
+            f" If it is {BENCHMARKS[name].title} as published, give the name, not the file: lcgnn inspect {name}"
+        )
+    return f"it has no array of a name that is known ({which}). Add {needed}.{hint}"
 
 
 def _usual(key: str) -> str:
@@ -161,7 +176,10 @@ def _usual(key: str) -> str:
 def _made(arrays: Arrays, name: str) -> Loaded:
     labels = _labels(arrays)
     if labels is None:
-        raise DataError(f"there is no array 'labels'. Add it, with -1 where there is none; {_there(arrays)}.")
+        raise DataError(
+            f"there is no array 'labels', only {listed(sorted(arrays))}. Add it: a whole number for each node, -1 "
+            "where it has no label."
+        )
     made = from_arrays(
         _matrix(arrays, "features"),
         labels,
@@ -222,10 +240,6 @@ def _known_labels(arrays: Arrays, class_names: tuple[str, ...]) -> NDArray[np.in
     return np.where(given, found, UNLABELLED)
 
 
-def _there(arrays: Arrays) -> str:
-    return f"there are {', '.join(sorted(arrays))}" if arrays else "there is none that is known"
-
-
 def _matrix(arrays: Arrays, name: str) -> Any:
     """A dense array, a matrix in CSR form, or None."""
     parts = {part: arrays[f"{name}_{part}"] for part in _CSR if f"{name}_{part}" in arrays}
@@ -250,7 +264,7 @@ def _links(arrays: Arrays, num_nodes: int) -> EdgeList:
             raise DataError(f"adjacency: shape {matrix.shape} for {num_nodes} rows. Give a row for each node.")
         return links_of(matrix, num_nodes)
     if "edge_index" not in arrays:
-        raise DataError(f"there is neither 'adjacency' nor 'edge_index'. Add one; {_there(arrays)}.")
+        raise DataError(f"there is neither 'adjacency' nor 'edge_index', only {listed(sorted(arrays))}. Add one.")
     return links_of_edges(arrays["edge_index"], arrays.get("edge_weight"), num_nodes)
 
 

@@ -221,9 +221,9 @@ def test_without_two_labels_of_a_class_the_favoured_method_is_trained_and_that_i
     found = train(folder, settings=SHORT, workers=1, out=tmp_path / "run")
     assert found.summary.method == BEST
     assert found.summary.choice is None
-    told = f"The method is {BEST}, which we would try first: methods are not compared: no class"
+    told = f"The method is {BEST}, which we would try first: methods are not compared, because no class"
     assert any(note.startswith(told) for note in found.notes)
-    with pytest.raises(DataError, match="methods cannot be compared: no class has two labels"):
+    with pytest.raises(DataError, match="methods cannot be compared, because no class has two labels"):
         compare(folder, workers=1, out=tmp_path / "compared")
 
 

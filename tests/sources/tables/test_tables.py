@@ -175,7 +175,29 @@ def test_self_loops_and_repeated_edges_are_merged_and_told(tmp_path: Path) -> No
 
 
 def test_nodes_without_an_edge_are_told(tmp_path: Path) -> None:
-    assert told(load(tmp_path, edges="source,target\na,b\n"), "2 nodes have no edge")
+    made = load(tmp_path, edges="source,target\na,b\n")
+    assert told(made, "2 nodes have no edge; only their features tell their class.")
+
+
+def test_a_node_without_an_edge_or_a_feature_is_said_to_have_nothing_that_tells_its_class(tmp_path: Path) -> None:
+    made = load(tmp_path, "id,label\na,x\nb,y\nc,\nd,\n", "source,target\na,b\nb,c\n")
+    assert told(made, "1 node has no edge; nothing tells its class.")
+
+
+@pytest.mark.parametrize("first", [0, 1, 1700])
+def test_a_column_that_numbers_the_rows_is_left_out_and_told(tmp_path: Path, first: int) -> None:
+    rows = [f"n{row},{'xy'[row % 2]},{first + 7 * row % 20},{row % 3}" for row in range(20)]
+    nodes = "\n".join(["id,label,number,age", *rows])
+    made = load(tmp_path, nodes, "source,target\nn0,n1\n")
+    assert made.graph.num_features == 1
+    assert told(made, f"column 'number': the numbers {first} to {first + 19}, one in each row", "left out")
+
+
+@pytest.mark.parametrize("change", [{3: 4}, {3: 3.5}, {19: 20}], ids=["twice", "a fraction", "a gap"])
+def test_whole_numbers_that_are_not_one_a_row_are_a_feature(tmp_path: Path, change: dict[int, float]) -> None:
+    rows = [f"n{row},{'xy'[row % 2]},{change.get(row, row)}" for row in range(20)]
+    nodes = "\n".join(["id,label,age", *rows])
+    assert load(tmp_path, nodes, "source,target\nn0,n1\n").graph.num_features == 1
 
 
 def test_whole_numbers_as_ids_and_labels_stay_as_they_are_written(tmp_path: Path) -> None:

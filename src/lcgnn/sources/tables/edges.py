@@ -119,4 +119,6 @@ def tell_edges(graph: Graph, links: NDArray[np.int64], file: str, notes: list[st
         )
     isolated = int((np.diff(graph.adjacency.indptr) == 0).sum())
     if isolated:
-        notes.append(f"{isolated:,} nodes have no edge; only their features tell their class.")
+        tells = "only their features tell" if graph.num_features else "nothing tells"
+        which = "1 node has" if isolated == 1 else f"{isolated:,} nodes have"
+        notes.append(f"{which} no edge; {tells} {'its' if isolated == 1 else 'their'} class.")
