@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from hypothesis import settings
 from scipy.sparse import csr_array
 
 from lcgnn.graph import Graph, Split
@@ -18,6 +19,9 @@ from lcgnn.sources.benchmarks import load
 def pytest_configure(config: pytest.Config) -> None:
     # The tests run side by side; more threads than cores only make them wait for each other.
     torch.set_num_threads(1)
+    # How long an example takes says how busy the machine is.
+    settings.register_profile("untimed", deadline=None)
+    settings.load_profile("untimed")
     # Torch_geometric triggers both: on import, and on Python 3.13 where it reads the annotations of a layer.
     for message in (".torch.jit.script. is deprecated", "Failing to pass a value to the 'type_params' parameter"):
         config.addinivalue_line("filterwarnings", f"ignore:{message}:DeprecationWarning")

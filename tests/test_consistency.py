@@ -63,14 +63,14 @@ def value_and_gradient(function, logits: Tensor) -> tuple[Tensor, Tensor]:
     return value.detach(), gradient
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(problems())
 def test_theorem_1_aggregation_equals_the_explicit_pairwise_product(problem):
     distribution = torch.softmax(problem[0], dim=1)
     torch.testing.assert_close(aggregate(distribution), dense_aggregate(distribution), rtol=1e-11, atol=1e-13)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(problems(), st.sampled_from([0.0, 0.5, 2.0]), st.sampled_from(["mean", "sum"]))
 def test_loss_and_gradient_equal_those_of_the_explicit_n_by_n_form(problem, weight, reduction):
     logits, labels, nodes = problem
@@ -85,7 +85,7 @@ def test_loss_and_gradient_equal_those_of_the_explicit_n_by_n_form(problem, weig
     torch.testing.assert_close(gradient, expected_gradient, rtol=1e-7, atol=1e-8 * scale + 1e-12)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(problems())
 def test_the_sum_is_the_mean_times_the_count(problem):
     logits, labels, nodes = problem
@@ -101,7 +101,7 @@ def test_the_sum_is_the_mean_times_the_count(problem):
     )
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(problems(dtype=torch.float32))
 def test_rows_of_the_aggregated_distribution_sum_to_one(problem):
     aggregated = aggregate(torch.softmax(problem[0], dim=1))
@@ -109,7 +109,7 @@ def test_rows_of_the_aggregated_distribution_sum_to_one(problem):
     torch.testing.assert_close(aggregated.sum(dim=1), torch.ones(len(aggregated)), rtol=0, atol=1e-5)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(problems(), st.integers(0, 2**32))
 def test_renaming_nodes_and_classes_renames_the_result_and_keeps_the_loss(problem, seed):
     logits, labels, nodes = problem
@@ -125,7 +125,7 @@ def test_renaming_nodes_and_classes_renames_the_result_and_keeps_the_loss(proble
     )
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(problems())
 def test_nodes_aggregated_with_a_given_agreement_get_the_answer_of_the_whole_graph(problem):
     logits, _, nodes = problem
@@ -134,7 +134,7 @@ def test_nodes_aggregated_with_a_given_agreement_get_the_answer_of_the_whole_gra
     torch.testing.assert_close(alone, aggregate(distribution)[nodes])
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(problems())
 def test_only_the_labels_of_the_labelled_nodes_are_read(problem):
     logits, labels, nodes = problem

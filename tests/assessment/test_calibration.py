@@ -65,7 +65,7 @@ def test_the_temperature_that_repairs_the_probabilities_is_found(sharpness: floa
     assert fit_temperature(drawn(4000, sharpness, seed=1)) == pytest.approx(sharpness, rel=0.1)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(2, 60), st.floats(0.2, 6), st.integers(0, 1000))
 def test_calibrated_probabilities_never_have_a_higher_loss(count: int, sharpness: float, seed: int) -> None:
     labels = drawn(count, sharpness, seed)

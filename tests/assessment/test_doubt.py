@@ -55,14 +55,14 @@ def test_the_confident_joint_of_five_labels_is_what_it_is_by_hand() -> None:
     assert estimated_wrong(GIVEN, HELD_OUT) == pytest.approx(1.0)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(0, 10**6), st.integers(1, 40), st.integers(2, 6))
 def test_the_confident_joint_is_that_of_the_definition(seed: int, count: int, num_classes: int) -> None:
     labels, held_out = drawn(seed, count, num_classes)
     np.testing.assert_array_equal(confident_joint(labels, held_out), joint_by_loops(labels, held_out))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(0, 10**6), st.integers(2, 60), st.integers(2, 6))
 def test_what_is_listed_holds_for_any_predictions(seed: int, count: int, num_classes: int) -> None:
     labels, held_out = drawn(seed, count, num_classes)

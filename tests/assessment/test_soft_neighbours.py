@@ -10,7 +10,7 @@ from lcgnn.assessment.soft_neighbours import soft_neighbours, soft_weights
 from lcgnn.consistency import aggregate, agreement, balanced
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 10**6), st.integers(2, 50), st.integers(1, 6), st.booleans())
 def test_the_weights_are_the_row_of_the_dense_matrix(seed: int, nodes: int, classes: int, even: bool) -> None:
     z = np.random.default_rng(seed).dirichlet(np.ones(classes), nodes)

@@ -225,7 +225,7 @@ def questions(draw: st.DrawFn) -> tuple[Graph, list[int], list[int], int, NDArra
 
 
 @pytest.mark.parametrize("name", EVERY)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(asked=questions())
 def test_suggestions_are_different_free_nodes_as_many_as_asked_for_and_the_same_again(
     name: str, asked: tuple[Graph, list[int], list[int], int, NDArray[np.float32] | None]
@@ -247,7 +247,7 @@ def test_suggestions_are_different_free_nodes_as_many_as_asked_for_and_the_same_
     )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(1, 40), st.integers(1, 6), st.integers(0, 99))
 def test_the_nearest_centre_is_the_nearest_by_all_distances(size: int, count: int, seed: int) -> None:
     random = np.random.default_rng(seed)

@@ -43,7 +43,7 @@ def one_thread():
 shapes = st.tuples(st.integers(1, 30), st.integers(1, 30), st.sampled_from([0.0, 0.1, 0.5, 1.0]))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(shapes, st.integers(1, 8) | st.sampled_from([48, 64, 65]), st.integers(0, 2**32))
 def test_products_and_their_gradients_equal_the_dense_ones(one_thread, shape, width, seed):
     rows, columns, density = shape
@@ -94,7 +94,7 @@ def test_a_product_with_some_columns_of_a_wider_matrix_reads_only_those():
 
 
 @pytest.mark.parametrize("choice", CHOICES)
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(shapes, st.sampled_from([0.2, 0.6]), st.integers(0, 2**32 - 1))
 def test_dropout_of_a_sparse_matrix_is_that_of_the_dense_one_and_its_transpose_agrees(choice, shape, rate, key):
     rows, columns, density = shape
@@ -125,7 +125,7 @@ def test_without_dropout_the_matrix_stays_what_it_is(choice):
         assert sparse.dropout(NO_DROPOUT) is sparse
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.integers(1, 25), st.sampled_from([0.0, 0.05, 0.3]), st.booleans(), st.booleans(), st.integers(0, 2**32))
 def test_the_normalised_adjacency_is_pytorch_geometrics(num_nodes, density, loops, weighted, seed):
     """With isolated nodes, self-loops that are there already, and weights."""

@@ -94,7 +94,7 @@ def test_a_mark_after_a_letter_beyond_ascii_ends_the_last_word_every_time() -> N
     assert len(rows) == 1
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(texts=st.lists(st.one_of(st.none(), st.text(max_size=30)), min_size=1, max_size=12))
 def test_any_texts_give_finite_rows_that_plain_data_gives_again(texts: list[str | None]) -> None:
     encodable = [text if text is None else text.encode("utf-8", "ignore").decode() for text in texts]

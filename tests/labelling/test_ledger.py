@@ -108,7 +108,7 @@ def carry_out(ledger: Ledger, model: Model, action: tuple) -> Ledger:
     return ledger
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(actions=st.lists(ACTIONS, max_size=25))
 def test_any_sequence_of_actions_comes_to_what_a_simple_model_says(tmp_path_factory, actions):
     ledger, model = Ledger(tmp_path_factory.mktemp("ledger") / "labels.csv"), Model()
@@ -118,7 +118,7 @@ def test_any_sequence_of_actions_comes_to_what_a_simple_model_says(tmp_path_fact
     check(Ledger(ledger.path), model)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(actions=st.lists(ACTIONS, min_size=1, max_size=12), data=st.data())
 def test_a_ledger_that_was_cut_anywhere_holds_every_line_before_the_cut_and_goes_on(
     tmp_path_factory, actions, data

@@ -142,7 +142,7 @@ def test_a_file_that_was_cut_anywhere_is_refused(saved: Path) -> None:
         refused(saved)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300, derandomize=True)
 @given(data=st.data())
 def test_a_file_that_was_altered_anywhere_is_refused_or_the_same(data: st.DataObject, tmp_path_factory) -> None:
     """White space in the header is all that can change without changing the model."""

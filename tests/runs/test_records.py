@@ -349,7 +349,7 @@ def records(draw: st.DrawFn) -> Record:
 
 
 @given(records())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_record_comes_back_as_it_was(record: Record) -> None:
     content = json.loads(json.dumps(record.to_json(), allow_nan=False))
     assert Record.from_json(content) == record
@@ -357,7 +357,7 @@ def test_any_record_comes_back_as_it_was(record: Record) -> None:
 
 
 @given(st.sampled_from(EXAMPLES), st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_whatever_stands_in_a_file_it_is_read_or_refused_in_one_line(example: Any, data: st.DataObject) -> None:
     content = example.to_json()
     path = data.draw(st.sampled_from(list(paths_of(content))))

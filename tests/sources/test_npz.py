@@ -262,7 +262,7 @@ def test_a_header_that_promises_more_than_there_is_is_refused(tmp_path: Path) ->
         load_npz(path)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=st.floats(0, 1, exclude_max=True), byte=st.integers(1, 255), cut=st.booleans())
 def test_broken_bytes_give_a_graph_or_one_clear_error(tmp_path: Path, place: float, byte: int, cut: bool) -> None:
     path = written(tmp_path, **sparse("adjacency", RING), labels=LABELS, features=np.eye(6))

@@ -128,7 +128,7 @@ def test_rows_of_measurements_are_two_long_on_average_or_less(width: int, length
 
 @pytest.mark.parametrize("kind", MATRICES)
 @given(exponent=st.integers(-12, 12), digits=st.floats(1, 10))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_the_unit_of_the_features_changes_nothing(kind: str, exponent: int, digits: float) -> None:
     matrix, factor = MATRICES[kind], digits * 10.0**exponent
     one, other = Scaling.fit(matrix).apply(matrix), Scaling.fit(factor * matrix).apply(factor * matrix)

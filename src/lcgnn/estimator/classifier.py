@@ -74,7 +74,8 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             calibrate the probabilities by that; a number says in how many parts the labels are divided, True takes
             what makes sense, mostly ten. A further model is trained for each, so that fit takes so many times
             longer. With the base "auto" that is done anyway.
-        budget: How long "auto" may try: seconds, or a text such as "2m".
+        budget: How long "auto" may try: seconds, or a text such as "2m". Where it is short, what is tried depends
+            on how fast the machine is, whatever the seed; a long one gives the same result every time.
         device: "cpu", "cuda", ... or "auto".
         random_state: Seed of everything random; None for another result every time.
 

@@ -28,7 +28,7 @@ def run(choice, x, bias, grad_output, activation, dropout) -> tuple[Tensor, ...]
         return output.detach(), *torch.autograd.grad(output, (x, bias), grad_output)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.integers(1, 50),
     st.integers(1, 20),

@@ -44,7 +44,7 @@ def dense_attention(projected: Tensor, source: Tensor, target: Tensor, pattern: 
     return torch.softmax(score, dim=1) @ projected
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.integers(1, 30),
     # Every shape is compiled.

@@ -26,7 +26,7 @@ def mask(rate: float, key: int, size: int = SIZE) -> torch.Tensor:
     return Dropout(rate, key).mask(torch.arange(size))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.integers(0, 2**32 - 1), st.integers(0, 2**40))
 def test_numba_and_torch_give_the_same_bits(key, first):
     numbers = torch.arange(first, first + 100)

@@ -12,7 +12,7 @@ from lcgnn.compute.kernels.dropout import Dropout
 from lcgnn.compute.kernels.hidden import hidden_layer
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.integers(1, 60),
     st.integers(1, 20),
@@ -42,7 +42,6 @@ def written(product: NarrowProduct, tall: Tensor) -> Tensor:
 
 
 @given(st.integers(1, 40), st.integers(1, 20), st.integers(1, 20), st.integers(0, 1000))
-@settings(deadline=None)
 def test_narrow_products_equal_the_usual_ones(rows, width, columns, seed):
     generator = torch.Generator().manual_seed(seed)
     tall, weight, other = (
@@ -57,7 +56,6 @@ def test_narrow_products_equal_the_usual_ones(rows, width, columns, seed):
 
 
 @given(st.integers(1, 40), st.sampled_from([1, 3, 7, 9]), st.integers(0, 1000))
-@settings(deadline=None)
 def test_a_bias_reaches_every_row(rows, columns, seed):
     generator = torch.Generator().manual_seed(seed)
     matrix, bias = torch.randn(rows, columns, generator=generator), torch.randn(columns, generator=generator)

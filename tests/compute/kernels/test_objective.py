@@ -43,7 +43,7 @@ def assert_same(*arguments) -> None:
     torch.testing.assert_close(fused_gradient, plain_gradient, rtol=1e-5, atol=1e-5 * scale + 1e-7)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(
     st.integers(1, 60),
     st.sampled_from([1, 2, 7, 12]),  # up to 8 their number is a constant to the compiler, and each is compiled
@@ -118,7 +118,7 @@ def test_contradictory_one_hot_rows_have_the_largest_loss_there_is(choice):
     assert torch.isfinite(gradient).all()
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(1, 600), st.sampled_from([1, 2, 7]), st.floats(0, 1), st.integers(0, 2**32))
 def test_fused_scores_equal_plain_ones_and_the_dense_formula(num_nodes, num_classes, share, seed):
     logits, labels, nodes = problem(num_nodes, num_classes, max(1, round(share * num_nodes)), seed)
@@ -147,7 +147,7 @@ def test_the_loss_from_logits_is_that_of_their_label_distribution(choice):
     torch.testing.assert_close(run(choice, logits, labels, nodes, 2.0, "mean")[0], expected)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.integers(1, 60), st.integers(1, 12), st.floats(0, 1), st.floats(0, 60), st.integers(0, 2**32))
 def test_the_fused_cross_entropy_is_torch_s(num_nodes, num_classes, share, spread, seed):
     num_labelled = max(1, round(share * num_nodes))

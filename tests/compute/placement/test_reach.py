@@ -81,7 +81,7 @@ def epoch(passes, network, objective, validation):
     train=st.lists(st.integers(0, 59), min_size=1, max_size=8, unique=True),
     validation=st.lists(st.integers(0, 59), min_size=1, max_size=8, unique=True),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_scores_loss_and_gradients_are_those_of_the_whole_graph(
     make, objective_name, chords, seed, sparse, train, validation
 ):

@@ -247,7 +247,7 @@ def utf8(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(nodes=tables(), edges=tables())
 def test_generated_tables_load_or_are_refused(
     nodes: str, edges: str, tmp_path_factory: pytest.TempPathFactory
@@ -255,7 +255,7 @@ def test_generated_tables_load_or_are_refused(
     attempt(tmp_path_factory.mktemp("graph"), utf8(nodes), utf8(edges))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(nodes=tables())
 def test_generated_nodes_with_good_edges_load_or_are_refused(
     nodes: str, tmp_path_factory: pytest.TempPathFactory
@@ -269,7 +269,7 @@ def quoted(cell: str) -> str:
     return '"{}"'.format(cell.replace('"', '""')) if set(cell) & set('",\r\n') else cell
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(rows=st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=2, max_size=8), split=st.booleans())
 def test_any_cells_in_well_formed_tables_load_or_are_refused(
     rows: list[tuple[str, str, str]], split: bool, tmp_path_factory: pytest.TempPathFactory
@@ -286,7 +286,7 @@ def test_any_cells_in_well_formed_tables_load_or_are_refused(
     attempt(tmp_path_factory.mktemp("graph"), utf8(text), utf8(edges))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(noise=st.binary(max_size=200), position=st.integers(0, 60), ending=st.sampled_from([".csv", ".tsv"]))
 def test_random_bytes_in_text_load_or_are_refused(
     noise: bytes, position: int, ending: str, tmp_path_factory: pytest.TempPathFactory
@@ -295,7 +295,7 @@ def test_random_bytes_in_text_load_or_are_refused(
     attempt(tmp_path_factory.mktemp("graph"), nodes[:position] + noise + nodes[position:], EDGES.encode(), ending)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(noise=st.binary(min_size=1, max_size=20), position=st.integers(0, 2000))
 def test_random_bytes_in_parquet_load_or_are_refused(
     noise: bytes, position: int, tmp_path_factory: pytest.TempPathFactory
