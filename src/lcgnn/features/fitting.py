@@ -178,8 +178,10 @@ def _fit_other(file: TableFile, name: str, column: Any, notes: ColumnNotes) -> C
 
 def _numbers_the_rows(values: NDArray[np.float64]) -> bool:
     """Whether these are consecutive whole numbers, each once, in any order: as ids are."""
+    if values.size < _ENOUGH_TO_NUMBER:
+        return False
     low, high = values.min(), values.max()
-    if values.size < _ENOUGH_TO_NUMBER or high - low != values.size - 1 or (values % 1).any():
+    if high - low != values.size - 1 or (values % 1).any():
         return False
     return bool(np.bincount((values - low).astype(np.int64)).max() == 1)
 
