@@ -11,6 +11,8 @@ import pytest
 
 from lcgnn.cli import ahead
 from lcgnn.runs import workers
+from lcgnn.runs.board import temporary_board
+from lcgnn.runs.runner import run_jobs
 from lcgnn.sources.examples import write_example
 
 
@@ -112,3 +114,19 @@ def test_processes_can_be_ended_while_a_job_is_on_its_way_to_them(monkeypatch: p
     thread.join(60)
     assert not thread.is_alive()
     assert deaths == []
+
+
+def doubled(job: int, _: object) -> int:
+    return 2 * job
+
+
+def test_processes_that_were_started_ahead_do_no_harm_to_work_that_joblib_hands_out() -> None:
+    workers.executor(1).submit(int).result()
+    try:
+        for here in (False, True, False):
+            with temporary_board(3) as board:
+                done = dict(run_jobs(doubled, [1, 2, 3], board, workers=2, here=here))
+            assert done == {0: 2, 1: 4, 2: 6}
+    finally:
+        workers.end_started()
+        workers.end_all()

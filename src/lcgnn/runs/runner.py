@@ -19,7 +19,7 @@ from lcgnn.compute import kernels
 from lcgnn.compute.kernels import threads
 from lcgnn.errors import OutputError
 from lcgnn.runs.board import Board
-from lcgnn.runs.workers import end, end_all, executor, settle_in
+from lcgnn.runs.workers import end, end_all, end_started, executor, settle_in
 from lcgnn.training.loop import Progress
 
 Job = TypeVar("Job")
@@ -77,6 +77,8 @@ def run_jobs(
 def _over_workers(
     carry_out: CarryOut[Job, Result], jobs: Mapping[int, Job], board: Board, workers: int
 ) -> Iterator[tuple[int, Result]]:
+    # Joblib would take over processes that were started ahead, whose executor knows nothing of its shared arrays.
+    end_started()
     parallel = Parallel(n_jobs=workers, backend="loky", return_as="generator_unordered", batch_size=1)
     here = Path.cwd()
     tasks = (
