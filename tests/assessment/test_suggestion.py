@@ -11,8 +11,18 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from lcgnn.assessment.suggestion import Landscape, Question, Strategy, Suggester, register, strategies, strategy
+from lcgnn.assessment.suggestion import (
+    Landscape,
+    Question,
+    Strategy,
+    Suggester,
+    coverage,
+    register,
+    strategies,
+    strategy,
+)
 from lcgnn.assessment.suggestion.clusters import far_apart, k_means, nearest
+from lcgnn.assessment.suggestion.pairs import Among, Pairs
 from lcgnn.errors import ConfigError, DataError
 from lcgnn.graph import UNLABELLED, Graph
 
@@ -142,6 +152,25 @@ def test_coverage_refuses_a_graph_whose_pairs_do_not_fit_into_memory(monkeypatch
     monkeypatch.setenv("LCGNN_MEMORY_GB", "1e-6")
     with pytest.raises(DataError, match="'coverage', which compares all pairs of nodes, needs"):
         suggested(graph, "coverage", [], 2)
+
+
+def test_coverage_compares_all_pairs_at_its_first_question_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, _ = cliques(9, 5, 4)
+    suggester = Suggester(graph, "coverage")
+    first = [item.node for item in suggester.suggest([], 2)]
+    monkeypatch.setattr(coverage, "_balls", None)
+    assert [item.node for item in suggester.suggest(first[:1], 1)] == first[1:]
+
+
+@pytest.mark.parametrize("width", [3, 300])
+def test_pairs_are_as_far_apart_kept_or_not(width: int) -> None:
+    places = np.random.default_rng(0).random((40, width)).astype(np.float32)
+    some, others = np.array([3, 1, 7]), np.arange(10, 30)
+    expected = ((places[some][:, None].astype(np.float64) - places[others]) ** 2).sum(axis=2)
+    np.testing.assert_allclose(Pairs(places).squared(some, others), expected, rtol=1e-4)
+    which, distance = Among(Pairs(places), others).nearest(some)
+    np.testing.assert_array_equal(which, expected.argmin(axis=0))
+    np.testing.assert_allclose(distance, expected.min(axis=0), rtol=1e-4)
 
 
 @pytest.mark.parametrize("name", EVERY)

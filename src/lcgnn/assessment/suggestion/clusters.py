@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,18 +21,39 @@ def nearest(places: Places, centres: Places) -> tuple[NDArray[np.int64], NDArray
 
     Without a centre the distance is infinite.
     """
-    which = np.zeros(places.shape[0], dtype=np.int64)
-    distance = np.full(places.shape[0], np.inf, dtype=np.float32)
-    if not centres.shape[0]:
-        return which, distance
     of_centres = (centres**2).sum(axis=1)
-    step = max(1, _BLOCK // centres.shape[0])
-    for start in range(0, places.shape[0], step):
-        block = places[start : start + step]
-        squared = of_centres - 2 * (block @ centres.T)
-        least = squared.argmin(axis=1)
-        which[start : start + step] = least
-        distance[start : start + step] = squared[np.arange(least.size), least] + (block**2).sum(axis=1)
+    return nearest_by(
+        places.shape[0],
+        centres.shape[0],
+        lambda rows: np.asarray(of_centres - 2 * (places[rows] @ centres.T)),
+        lambda rows: np.asarray((places[rows] ** 2).sum(axis=1)),
+    )
+
+
+def nearest_by(
+    count: int,
+    centres: int,
+    further: Callable[[slice], NDArray[np.float32]],
+    least: Callable[[slice], NDArray[np.float32]],
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """The same of so many places and centres.
+
+    Args:
+        count: N.
+        centres: K.
+        further: (R, K) the squared distances of some rows of the places, each row less a number of its own.
+        least: (R,) that number.
+    """
+    which = np.zeros(count, dtype=np.int64)
+    distance = np.full(count, np.inf, dtype=np.float32)
+    if not centres:
+        return which, distance
+    step = max(1, _BLOCK // centres)
+    for start in range(0, count, step):
+        rows = slice(start, start + step)
+        block = further(rows)
+        which[rows] = nearest_one = block.argmin(axis=1)
+        distance[rows] = block[np.arange(nearest_one.size), nearest_one] + least(rows)
     return which, np.maximum(distance, 0)
 
 
@@ -96,8 +118,19 @@ def far_apart(
     K-means++ (Arthur and Vassilvitskii 2007); what is given counts as drawn before.
     """
     weights = np.ones(places.shape[0]) if weights is None else weights
-    distance = np.full(places.shape[0], np.inf, dtype=np.float32) if beside is None else beside
-    free = np.ones(places.shape[0], dtype=bool)
+    beside = np.full(places.shape[0], np.inf, dtype=np.float32) if beside is None else beside
+    return far_apart_by(weights, beside, count, generator, lambda one: nearest(places, places[one : one + 1])[1])
+
+
+def far_apart_by(
+    weights: NDArray[np.float64],
+    distance: NDArray[np.float32],
+    count: int,
+    generator: np.random.Generator,
+    squared_from: Callable[[int], NDArray[np.float32]],
+) -> NDArray[np.int64]:
+    """The same by weights, squared distances from what is given, and those (N,) from a place that is drawn."""
+    free = np.ones(weights.size, dtype=bool)
     chosen = []
     for _ in range(count):
         # The first of all is drawn by weight alone, and so is one among places that are all the same.
@@ -108,7 +141,7 @@ def far_apart(
         drawn = min(drawn, int(np.flatnonzero(odds)[-1]))
         chosen.append(drawn)
         free[drawn] = False
-        distance = np.minimum(distance, nearest(places, places[drawn : drawn + 1])[1])
+        distance = np.minimum(distance, squared_from(drawn))
     return np.array(chosen, dtype=np.int64)
 
 

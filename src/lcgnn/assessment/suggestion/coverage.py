@@ -28,9 +28,7 @@ class Coverage(Strategy):
     """
 
     def choose(self, landscape: Landscape, question: Question) -> Nodes:
-        check_memory("The strategy 'coverage', which compares all pairs of nodes,", landscape.num_nodes**2 // 2)
-        activated = _reached(landscape, np.packbits(np.eye(landscape.num_nodes, dtype=bool), axis=1))
-        covered = _reached(landscape, _balls(landscape.propagated))
+        activated, covered = landscape.once(self.name, _sets)
         done = [np.bitwise_or.reduce(sets[question.labelled], axis=0, initial=0) for sets in (activated, covered)]
         free = np.zeros(landscape.num_nodes, dtype=bool)
         free[question.candidates] = True
@@ -50,6 +48,13 @@ class Coverage(Strategy):
         return (
             f"Within two steps of it lies much that no other covers; it has {landscape.degree[node]:,} neighbours"
         )
+
+
+def _sets(landscape: Landscape) -> tuple[Bits, Bits]:
+    """(N, N / 8) each: the nodes that every node activates, and those that it covers."""
+    check_memory("The strategy 'coverage', which compares all pairs of nodes,", landscape.num_nodes**2 // 2)
+    itself = np.packbits(np.eye(landscape.num_nodes, dtype=bool), axis=1)
+    return _reached(landscape, itself), _reached(landscape, _balls(landscape.propagated))
 
 
 def _balls(places: NDArray[np.float32]) -> Bits:

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcgnn.assessment.suggestion.base import Nodes, Question, Strategy, register
-from lcgnn.assessment.suggestion.clusters import far_apart, nearest
 from lcgnn.assessment.suggestion.landscape import Landscape
+from lcgnn.assessment.suggestion.pairs import Among, Pairs
 
 # Of a larger cluster so many members, evenly taken, vote for its medoid.
 _VOTERS = 1000
@@ -26,14 +26,14 @@ class FeatProp(Strategy):
     """
 
     def choose(self, landscape: Landscape, question: Question) -> Nodes:
-        places = landscape.propagated[question.candidates]
-        beside = nearest(places, landscape.propagated[question.labelled])[1]
+        among = Among(landscape.once(self.name, _pairs), question.candidates)
+        beside = among.nearest(question.labelled)[1]
         attempts = []
         for attempt in range(_ATTEMPTS):
             question.progress("looking for medoids", attempt, _ATTEMPTS)
             generator = np.random.default_rng((question.seed, attempt))
-            medoids = _medoids(places, question.count, beside, generator)
-            reached = np.minimum(nearest(places, places[medoids])[1], beside)
+            medoids = _medoids(among, question.count, beside, generator)
+            reached = np.minimum(among.nearest(among.nodes[medoids])[1], beside)
             attempts.append((float(np.sqrt(reached).sum()), attempt, medoids))
         question.progress("looking for medoids", _ATTEMPTS, _ATTEMPTS)
         return question.candidates[min(attempts)[2]]
@@ -42,31 +42,34 @@ class FeatProp(Strategy):
         return "In the middle of nodes with features like its own"
 
 
+def _pairs(landscape: Landscape) -> Pairs:
+    return Pairs(landscape.propagated)
+
+
 def _medoids(
-    places: NDArray[np.float32], count: int, beside: NDArray[np.float32], generator: np.random.Generator
+    among: Among, count: int, beside: NDArray[np.float32], generator: np.random.Generator
 ) -> NDArray[np.int64]:
-    """(count,) places in the middle of their clusters, each the nearest of all to the others of its own."""
-    medoids = far_apart(places, count, generator, beside=beside)
+    """(count,) candidates in the middle of their clusters, each the nearest of all to the others of its own."""
+    medoids = among.far_apart(count, generator, beside)
     for _ in range(_ROUNDS):
-        member, distance = nearest(places, places[medoids])
+        member, distance = among.nearest(among.nodes[medoids])
         member[distance > beside] = -1
         # Each is of its own cluster even where others are in the same place, so that no two ever become one.
         member[medoids] = np.arange(count)
-        found = np.array([_medoid(places, member, number, old) for number, old in enumerate(medoids.tolist())])
+        found = np.array([_medoid(among, member, number, old) for number, old in enumerate(medoids.tolist())])
         if np.array_equal(found, medoids):
             break
         medoids = found
     return medoids
 
 
-def _medoid(places: NDArray[np.float32], member: NDArray[np.int64], number: int, old: int) -> int:
+def _medoid(among: Among, member: NDArray[np.int64], number: int, old: int) -> int:
     """The member of a cluster with the least distance to the others in all."""
     inside = np.flatnonzero(member == number)
-    voters = places[inside[:: -(-inside.size // _VOTERS)]]
+    voters = among.nodes[inside[:: -(-inside.size // _VOTERS)]]
     total = np.zeros(inside.size)
     for start in range(0, inside.size, _VOTERS):
-        block = places[inside[start : start + _VOTERS]]
-        squared = (block**2).sum(axis=1)[:, None] + (voters**2).sum(axis=1) - 2 * block @ voters.T
-        total[start : start + _VOTERS] = np.sqrt(np.maximum(squared, 0)).sum(axis=1)
+        squared = among.pairs.squared(among.nodes[inside[start : start + _VOTERS]], voters)
+        total[start : start + _VOTERS] = np.sqrt(squared).sum(axis=1)
     # The old one wins where it is as good, so that the search ends.
     return old if total[inside == old] <= total.min() else int(inside[total.argmin()])

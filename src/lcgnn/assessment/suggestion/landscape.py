@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,8 @@ _SQUARED = 40
 _MOST_NUMBERS = 2**27
 # Nodes that all others are compared with.
 _MOST_COMPARED = 4096
+Made = TypeVar("Made")
+
 # PageRank's: the share of jumps, and where further steps change nothing.
 _JUMP, _CONVERGED, _MOST_STEPS = 0.15, 1e-8, 100
 
@@ -37,6 +41,14 @@ class Landscape:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
+        self._made: dict[str, Any] = {}
+
+    def once(self, name: str, make: Callable[[Landscape], Made]) -> Made:
+        """What a strategy makes of the landscape alone: made at its first question, and kept for all others."""
+        if name not in self._made:
+            self._made[name] = make(self)
+        made: Made = self._made[name]
+        return made
 
     @property
     def num_nodes(self) -> int:
