@@ -17,6 +17,7 @@ from lcgnn.methods.base import Method
 from lcgnn.methods.blend import Blend
 from lcgnn.methods.lc import AGREEMENT, TwoPhase
 from lcgnn.methods.phases import nodes_on
+from lcgnn.methods.self_training import SelfTraining
 from lcgnn.methods.several import tensors_of_each
 from lcgnn.networks.network import Network
 
@@ -79,6 +80,8 @@ def fitted_networks(
         found = [fitted_networks(member, own, graph, device) for member, own in each_of]
         # An answer that is in part none of a network's is not explained by the others' networks.
         return tuple(network for of_one in found for network in of_one) if all(found) else ()
+    if isinstance(method, SelfTraining):
+        return fitted_networks(method.learner, fitted, graph, device)
     if not isinstance(method, TwoPhase):
         return ()
     tensors = GraphTensors(graph, resolve_device(device))
