@@ -2,9 +2,9 @@
 
 Labels that a model gives itself are an old idea (Lee 2013, "Pseudo-label"), and were tried with graph networks by
 Li, Han and Wu 2018 and in several rounds by Sun, Lin and Zhu 2020 (M3S). Here the teachers are label consistency,
-several models of it, because one model's mistakes are not the next one's; in every class as they predict it, the
-surest nodes are believed, so that no class is forgotten; and the student begins from nothing. More rounds, and
-students that are several models or are averaged with their teachers, were no better (docs/methods.md).
+several models of it, because one model's mistakes are not the next one's. As many nodes are believed of every class:
+in proportion to what is predicted, large classes outgrow small ones. The student begins from nothing. More rounds,
+and students that are several models or are averaged with their teachers, were no better (docs/methods.md).
 """
 
 from __future__ import annotations
@@ -38,7 +38,11 @@ class SelfTraining(Method):
     )
     models: int = setting(3, "Models of each teacher, from different seeds.", at_least=1, at_most=100)
     share: float = setting(
-        0.3, "How many of the nodes of every predicted class are believed, the surest first.", above=0, at_most=1
+        0.2,
+        "How many nodes of every class are believed, the surest first: so many times what each had if all were of "
+        "one size.",
+        above=0,
+        at_most=1,
     )
     student: str = setting("lc-appnp", "The method that is fitted to the labels and to what is believed.")
     base_epochs: int | None = setting(None, "Epochs of their first phases; null: as on a graph of one's own.")
@@ -122,20 +126,21 @@ _NOBODY = np.empty(0, dtype=np.int64)
 
 
 def surest(distribution: NDArray[np.float32], share: float, known: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The nodes of every predicted class that are given it with most probability, known ones aside; in order.
+    """The nodes that are given their class with most probability, as many of each class as there are; in order.
 
     Args:
         distribution: (N, C) the prediction.
-        share: Of each class's nodes.
+        share: Of N / C nodes.
         known: Nodes whose label is not asked for.
     """
+    num_nodes, num_classes = distribution.shape
     predicted, probability = distribution.argmax(axis=1), distribution.max(axis=1)
     predicted[known] = UNLABELLED
     chosen = [_NOBODY]
-    for label in range(distribution.shape[1]):
+    for label in range(num_classes):
         nodes = np.flatnonzero(predicted == label)
         best = np.argsort(-probability[nodes], kind="stable")
-        chosen.append(nodes[best[: int(np.ceil(share * nodes.size))]])
+        chosen.append(nodes[best[: int(np.ceil(share * num_nodes / num_classes))]])
     return np.sort(np.concatenate(chosen))
 
 
