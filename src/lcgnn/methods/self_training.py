@@ -4,8 +4,8 @@ Labels that a model gives itself are an old idea (Lee 2013, "Pseudo-label"), and
 Li, Han and Wu 2018 and in several rounds by Sun, Lin and Zhu 2020 (M3S). Here the teachers are label consistency,
 several models of it, because one model's mistakes are not the next one's. As many nodes are believed of every
 class: in proportion to what is predicted, large classes outgrow small ones. The student begins from nothing. More
-rounds, and students that are several models or are averaged with their teachers, were hardly better; docs/methods.md
-has the figures, and by what they were chosen.
+rounds, and students that are several models or are averaged with their teachers, were hardly better;
+docs/methods.md has the figures, and by what they were chosen.
 """
 
 from __future__ import annotations
