@@ -165,6 +165,18 @@ def test_one_that_fails_is_left_out_and_the_others_go_on() -> None:
     assert read_choice(record.to_json(), Place("choice")) == record
 
 
+def test_if_the_one_that_is_left_fails_those_that_were_behind_it_decide() -> None:
+    race = Race(("mlp", "lc-gcn"), LABELS, FOLDS)
+    for turns in race.turns():
+        for name, fold in turns:
+            fails = name == "lc-gcn" and fold == 5
+            race.add(name, Failure("No memory.") if fails else made_up(fold, 6 if name == "lc-gcn" else 0))
+    assert race.behind == {"mlp": 3}
+    record = decided(race).record
+    assert (record.taken, record.folds) == ("mlp", 3)
+    assert read_choice(record.to_json(), Place("choice")) == record
+
+
 def test_if_all_fail_the_first_reason_is_raised() -> None:
     race = race_of()
     for turns in race.turns():

@@ -94,6 +94,9 @@ class Race:
             if done in _LOOKS and done < self.folds:
                 self._drop_those_behind(done)
             self._go_by_the_clock(done)
+        if not self.running and self.behind:
+            # The one that they were behind could not be tried to the end: what is left decides by what it has.
+            self.folds = max(self.behind.values())
 
     def ahead(self, turns: Sequence[Turn]) -> list[Turn]:
         """What comes after these turns and before the next look, for workers that have nothing to do till then.

@@ -109,16 +109,16 @@ def _answers(race: Race, methods: Mapping[str, Method], *, by_stage: bool) -> li
         base = base_of(name, method) if by_stage else None
         if base is not None and base[0] not in methods and len(results[0].stages) > 1:
             found[base[0]] = _answer(race, *base, results, 0)
-    members = [answer for name, answer in found.items() if _is_blended(name, answer, race.folds)]
+    members = [answer for name, answer in found.items() if _is_blended(name, answer, race)]
     if by_stage and len(members) > 1:
         found[BLEND] = _blended(members)
     return [found[name] for name in best_first(found)]
 
 
-def _is_blended(name: str, answer: Answer, folds: int) -> bool:
+def _is_blended(name: str, answer: Answer, race: Race) -> bool:
     """Whether an answer is one of those that are averaged: label consistency, tried to the end."""
     is_consistency = isinstance(answer.method, TwoPhase) and answer.method.aggregation == "consistency"
-    return is_consistency and is_registered(name) and answer.folds == folds
+    return is_consistency and is_registered(name) and name not in race.behind and answer.folds == race.folds
 
 
 def _blended(members: Sequence[Answer]) -> Answer:
