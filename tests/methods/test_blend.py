@@ -56,6 +56,12 @@ def test_its_members_have_their_settings_or_those_of_a_graph_of_ones_own() -> No
     }
 
 
+def test_a_setting_of_a_member_changes_no_other() -> None:
+    one = Blend(settings='{"lc-gcn": {"epochs": 5}}').methods["lc-gcn"]
+    assert one == create("lc-gcn", OWN_GRAPH, epochs=5)
+    assert one != create("lc-gcn", epochs=5)
+
+
 def test_it_classifies_new_nodes_only_if_all_of_its_members_do() -> None:
     assert BOTH.inductive
     assert not Blend(members="lc-gcn,spreading").inductive

@@ -27,6 +27,7 @@ from lcgnn.methods.base import (
     Method,
     Stage,
     create,
+    entry,
     recorded,
     register,
     setting,
@@ -45,7 +46,7 @@ class Blend(Method):
 
     members: str = setting("lc-appnp,lc-gcn", "The methods whose answers are averaged, separated by commas.")
     settings: str = setting(
-        "{}", "Of the members, as JSON by their names; one that is not there is as on a graph of one's own."
+        "{}", "Of the members, as JSON by their names; what is not there is as on a graph of one's own."
     )
     selection: Selection | None = setting(
         None,
@@ -75,11 +76,7 @@ class Blend(Method):
     def methods(self) -> dict[str, Method]:
         """The members by name."""
         given = self._given()
-        made = {
-            name: recorded(name, given[name]) if name in given else create(name, OWN_GRAPH)
-            for name in self.names
-            if name != BLEND
-        }
+        made = {name: _member(name, given.get(name, {})) for name in self.names if name != BLEND}
         if self.selection is None:
             return made
         chosen = {"selection": self.selection}
@@ -128,6 +125,12 @@ class Blend(Method):
         """(N, C) the mean of what the members say of a graph."""
         each = zip(self.methods.values(), tensors_of_each(len(self.methods), fitted), strict=True)
         return mean_of([method.apply(own, graph, device) for method, own in each])
+
+
+def _member(name: str, settings: Mapping[str, Any]) -> Method:
+    """A method by all of its settings, as a record has them, or by some, as for a graph of one's own."""
+    needed = {key for key, item in settings_of(entry(name).method).items() if not item.metadata.get("added")}
+    return recorded(name, settings) if needed <= settings.keys() else create(name, OWN_GRAPH, **settings)
 
 
 def _as_member(name: str, stage: Stage) -> Stage:

@@ -300,7 +300,7 @@ class Loop:
         self.optimizer.restore(saved.epoch, saved.moments)
         self.best_epoch, self.best_state = saved.current.best_epoch, saved.current.best_state
         self.curve = [(row[0], row[1], row[2]) for row in saved.current.history.tolist()]
-        self.mean.state = saved.mean
+        self.mean.restore(saved.mean)
         self.watch = _Watch()
         for _, validation_loss, accuracy in self.curve:
             self.watch.add(validation_loss, accuracy)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from torch import Tensor
 
 from lcgnn.networks.network import Network
@@ -18,6 +20,11 @@ class WeightMean:
     def __init__(self, network: Network, averaging: float) -> None:
         self.network, self.averaging = network, averaging
         self.state: dict[str, Tensor] = {}
+
+    def restore(self, saved: Mapping[str, Tensor]) -> None:
+        """Go on from a mean that was kept, wherever it is kept."""
+        now = self.network.state()
+        self.state = {name: value.to(now[name].device) for name, value in saved.items()}
 
     def add(self, epoch: int) -> None:
         """Take in the state that the network has after an epoch, counted from 1."""
