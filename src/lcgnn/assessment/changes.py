@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeAlias
 
 import numpy as np
 import torch
@@ -13,9 +12,6 @@ from scipy.sparse import csr_array
 
 from lcgnn.graph import Features, Graph
 from lcgnn.methods.fitted import FittedNetwork
-
-Predict: TypeAlias = Callable[[Graph], NDArray[np.float32]]
-"""(C,) what is predicted for the node, given the graph."""
 
 # Numbers of the graph that all trials together may read.
 _MOST_READ = 100_000_000

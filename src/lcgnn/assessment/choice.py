@@ -95,11 +95,6 @@ class Difference:
         # The added labels draw the middle to 0; what was seen lies within all the same.
         return cls(mean, min(middle - reach, mean), max(middle + reach, mean))
 
-    @property
-    def is_clear(self) -> bool:
-        """Whether one of the two is better beyond chance."""
-        return self.low > 0 or self.high < 0
-
 
 def is_clearly_behind(answer: Right, best: Right) -> bool:
     """Whether an answer is so far behind on the labels seen so far that more of them are not worth the time."""
