@@ -130,5 +130,5 @@ def start(*arguments: str, within: Path, enter: bool = True) -> Page:
     base = link[1].split("/?")[0]
     page = Page(process, link[1], httpx.Client(base_url=base, headers={"Origin": base}, timeout=60))
     if enter:
-        assert page.client.get(link[1]).status_code == 303
+        assert page.client.get(link[1]).status_code == 200
     return page

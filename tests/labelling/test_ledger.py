@@ -207,6 +207,20 @@ def test_what_another_process_did_since_is_not_undone(tmp_path):
     assert read_ledger(path).labels() == {"a": "red", "b": "green"}
 
 
+def test_a_class_stays_while_a_label_of_it_may_come_back(tmp_path):
+    path = tmp_path / "labels.csv"
+    mine, theirs = Ledger(path), Ledger(path)
+    mine.append(lambda _: Line(label="red", action="class"))
+    mine.append(lambda _: Line(id="a", label="red"))
+    theirs.append(lambda _: Line(id="a", label="green"))
+    # Its label was given another, so that it is theirs to take back; the class may be needed again.
+    assert mine.undo() is None
+    assert theirs.undo() is not None
+    mine.refresh()
+    assert mine.given.labels() == theirs.given.labels() == read_ledger(path).labels() == {"a": "red"}
+    assert "red" in read_ledger(path).classes
+
+
 def test_two_who_rename_and_merge_at_once_see_the_same(tmp_path):
     path = tmp_path / "labels.csv"
     mine, theirs = Ledger(path), Ledger(path)
@@ -417,6 +431,24 @@ def test_a_file_that_an_editor_empties_before_it_writes_has_lost_nothing(tmp_pat
     ledger.path.write_text(content)
     assert ledger.refresh()
     assert (ledger.lost, ledger.given.labels()) == (0, {"a": "red", "b": "green"})
+
+
+@pytest.mark.parametrize("name", ["blue", "violet", "g"])
+def test_a_line_that_is_edited_in_its_place_counts_as_it_is_now(tmp_path, name):
+    ledger = two_labels(tmp_path / "labels.csv")
+    before = ledger.path.stat()
+    with ledger.path.open("r+") as file:
+        content = file.read().replace("b,green", f"b,{name}")
+        file.seek(0)
+        file.write(content)
+        file.truncate()
+    os.utime(ledger.path, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
+    assert ledger.path.stat().st_ino == before.st_ino
+    ledger.append(lambda _: Line(id="c", label="red"))
+    assert ledger.refresh() is False
+    labels = {"a": "red", "b": name, "c": "red"}
+    assert ledger.given.labels() == read_ledger(ledger.path).labels() == labels
+    assert ledger.lost == 0
 
 
 def test_a_file_that_is_put_back_has_lost_nothing(tmp_path):

@@ -2,21 +2,27 @@
 
 import dataclasses
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from shlex import split
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.labelling.page.tables import write_table
 from tests.labelling.pages import COLOURS, NUM_NODES, colour_of, write_graph
 
 from lcgnn.assessment.trust import Expected
 from lcgnn.errors import ConfigError, DataError, ExtraError
 from lcgnn.extras import need
+from lcgnn.graph import Graph
 from lcgnn.labelling import layout
 from lcgnn.labelling.answers import Answers
 from lcgnn.labelling.curve import Curve, advice, forecast, next_ten
+from lcgnn.labelling.export import labels_table
 from lcgnn.labelling.labels import Labels
 from lcgnn.labelling.layout import kept_layout, layout_of
 from lcgnn.labelling.ledger import Ledger
@@ -97,6 +103,18 @@ def partly(unlabelled):
     rows = [f"{line},{colour_of(node) if node < 9 else ''}" for node, line in enumerate(lines[1:])]
     nodes.write_text("\n".join([f"{lines[0]},label", *rows]) + "\n", encoding="utf-8")
     return unlabelled
+
+
+def test_what_another_page_said_a_moment_ago_is_seen_before_anything_is_written(loop):
+    loop.change_classes("add", "red")
+    other = Ledger(loop.opened.ledger)
+    other.append(lambda _: Line(id=loop.opened.ids[0], label="red"))
+    other.append(lambda _: Line(label="blue", action="class"))
+    with pytest.raises(ConfigError, match="there is one already; merge the two"):
+        loop.change_classes("rename", "red", "blue")
+    other.append(lambda _: Line(id=loop.opened.ids[1], label="blue"))
+    loop.skip(1)
+    assert loop.ledger.given.labels() == {loop.opened.ids[0]: "red", loop.opened.ids[1]: "blue"}
 
 
 def test_labels_of_the_tables_are_there_and_follow_their_class(partly):
@@ -195,6 +213,21 @@ def test_a_model_of_a_benchmark_that_the_page_exports_says_what_the_page_said(co
     given = again.loaded.split.train
     assert [classes[label] for label in again.loaded.graph.labels[given]] == [names[truth[node]] for node in given]
     assert set(given.tolist()) == {node for node in cora[1].train.tolist() if truth[node]}
+
+
+def test_labels_that_the_page_exported_are_read_as_they_were_given(tmp_path):
+    # What a spreadsheet would take for formulas has an apostrophe in front in the table that is exported.
+    ids = ["@ann", "=2", "+3", "-4", "five"]
+    write_table(tmp_path / "graph" / "nodes.csv", [["id", "size"], *([name, str(len(name))] for name in ids)])
+    write_table(tmp_path / "graph" / "edges.csv", [["source", "target"], *map(list, pairwise(ids))])
+    loop = Loop(open_graph(str(tmp_path / "graph"), out=tmp_path / "given.csv"))
+    classes = ["-1", "+1", "@x", "plain", "-1"]
+    for node, name in enumerate(classes):
+        loop.label_as(node, name)
+    (tmp_path / "exported.csv").write_text(labels_table(loop))
+    assert "'@ann,'-1" in labels_table(loop)
+    graph = source_of(str(tmp_path / "graph"), labels_from=tmp_path / "exported.csv").load().graph
+    assert [graph.class_names[label] for label in graph.labels] == classes
 
 
 def test_labels_of_the_page_are_given_ones_to_the_model_that_it_exports(unlabelled, tmp_path):
@@ -461,6 +494,22 @@ def test_a_layout_depends_on_the_graph_alone_and_is_kept(tmp_path):
     near = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1).mean()
     others = first.places[np.random.default_rng(0).permutation(NUM_NODES)] - first.places
     assert near < 0.7 * np.linalg.norm(others, axis=1).mean()
+
+
+def test_a_layout_is_computed_once_however_many_ask_for_it(loop, monkeypatch):
+    asked: list[float] = []
+
+    def slow(graph: Graph, folder: Path) -> layout.Layout:
+        asked.append(time.monotonic())
+        time.sleep(0.2)
+        return kept_layout(graph, folder)
+
+    monkeypatch.setattr("lcgnn.labelling.view.kept_layout", slow)
+    view = View(loop)
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda _: view.layout, range(4)))
+    assert len(asked) == 1
+    assert all(one is found[0] for one in found)
 
 
 def test_a_large_graph_is_drawn_as_a_sample_that_says_so(unlabelled):

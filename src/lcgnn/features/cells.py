@@ -18,6 +18,9 @@ GAPS = ("NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None")
 # Beyond this a standard deviation would overflow; no honest feature is so large.
 LARGEST_NUMBER = 1e30
 
+# The first letters of a cell that a spreadsheet would take as a formula.
+FORMULAS = "=+-@\t\r"
+
 _TRUE = ("true", "yes", "t", "y")
 _FALSE = ("false", "no", "f", "n")
 
@@ -42,6 +45,16 @@ def as_text(column: Any) -> Any:
         if np.isfinite(values).all() and (values == np.floor(values)).all() and (abs(values) < 2**53).all():
             column = column.cast(pa.int64())
     return column.cast(pa.string())
+
+
+def defused(cell: str) -> str:
+    """A cell with an apostrophe in front if a spreadsheet would take it as a formula."""
+    return f"'{cell}" if cell.startswith(tuple(FORMULAS)) else cell
+
+
+def as_before_defused(cell: str) -> str:
+    """What a cell was before its apostrophe, if it has one for that reason."""
+    return cell[1:] if cell[:1] == "'" and cell[1:].startswith(tuple(FORMULAS)) else cell
 
 
 def is_numeric(column: Any) -> bool:

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lcgnn.errors import ConfigError, DataError
+from lcgnn.features.cells import defused
 from lcgnn.labelling.answers import Answers
 from lcgnn.labelling.loop import Loop
 from lcgnn.labelling.view import View
-from lcgnn.runs.artifacts import defused, save_predictions
+from lcgnn.runs.artifacts import save_predictions
 
 
 @dataclass(frozen=True)

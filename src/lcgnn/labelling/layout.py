@@ -59,10 +59,9 @@ def kept_layout(graph: Graph, folder: Path) -> Layout:
     if found is not None:
         return found
     made = layout_of(graph)
-    key = json.dumps([_KIND, graph.num_nodes, graph.adjacency.nnz, _sum_of(graph)])
     try:
         with written_atomically(path) as temporary, temporary.open("wb") as file:
-            np.savez(file, key=np.array(key), nodes=made.nodes, places=made.places)
+            np.savez(file, key=np.array(_key(graph)), nodes=made.nodes, places=made.places)
     except OutputError:
         # It is made again the next time.
         pass
@@ -86,10 +85,9 @@ def sample(graph: Graph, most: int) -> NDArray[np.int64]:
 
 
 def _read(path: Path, graph: Graph) -> Layout | None:
-    key = json.dumps([_KIND, graph.num_nodes, graph.adjacency.nnz, _sum_of(graph)])
     try:
         with np.load(path, allow_pickle=False) as kept:
-            if str(kept["key"]) != key:
+            if str(kept["key"]) != _key(graph):
                 return None
             nodes, places = kept["nodes"].astype(np.int64), kept["places"].astype(np.float32)
     except (OSError, ValueError, KeyError, EOFError):
@@ -98,6 +96,11 @@ def _read(path: Path, graph: Graph) -> Layout | None:
         return None
     adjacency = csr_array(graph.adjacency[nodes][:, nodes]) if nodes.size < graph.num_nodes else graph.adjacency
     return Layout.of(graph, nodes, places, _pairs(adjacency))
+
+
+def _key(graph: Graph) -> str:
+    """What a layout that was kept must have been made of."""
+    return json.dumps([_KIND, graph.num_nodes, graph.adjacency.nnz, _sum_of(graph)])
 
 
 def _sum_of(graph: Graph) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
@@ -40,6 +41,7 @@ class Ledger:
     def _start_anew(self) -> None:
         self.given = GivenLabels(self._classes)
         self._read, self._lines, self._inode = 0, 0, 0
+        self._changed_at, self._content = 0, hashlib.sha256()
         self._own = []
 
     @property
@@ -53,7 +55,7 @@ class Ledger:
         return self._lost
 
     def refresh(self) -> bool:
-        """Read what others have appended, or all of it where the file was replaced; whether there was anything."""
+        """Read what others have appended, or all of it where the file is another; whether there was anything."""
         try:
             with self.path.open("rb") as file:
                 self._catch_up(file)
@@ -110,7 +112,7 @@ class Ledger:
     def _catch_up(self, file: IO[bytes]) -> None:
         """Apply what is in the file beyond what was read of it; who is refused a line is told of it later."""
         status = os.fstat(file.fileno())
-        replaced = status.st_ino != self._inode or status.st_size < self._read
+        replaced = self._is_another(file, status)
         there_was, before = replaced and self._read > 0, self.given.num_labels or self._lost
         if replaced:
             self._start_anew()
@@ -126,7 +128,18 @@ class Ledger:
             self._lost = 0 if lines else before
         self._read += taken
         self._lines += content[:taken].count(b"\n")
+        self._content.update(content[:taken])
+        self._changed_at = status.st_mtime_ns
         self._unseen = self._unseen or there_was or bool(lines)
+
+    def _is_another(self, file: IO[bytes], status: os.stat_result) -> bool:
+        """Whether the file no longer begins with what was read: it was replaced, emptied or edited."""
+        if status.st_ino != self._inode or status.st_size < self._read:
+            return True
+        if status.st_mtime_ns == self._changed_at:
+            return False
+        file.seek(0)
+        return hashlib.sha256(file.read(self._read)).digest() != self._content.digest()
 
     def _write(self, file: IO[bytes], line: Line) -> None:
         """Append a line and wait for the disk; where that fails the file is as it was."""
@@ -152,6 +165,8 @@ class Ledger:
             ) from error
         self._read = whole + len(text.encode())
         self._lines += 1 if whole else 2
+        self._content.update(text.encode())
+        self._changed_at = os.fstat(file.fileno()).st_mtime_ns
 
     @contextmanager
     def _locked(self) -> Iterator[IO[bytes]]:

@@ -100,7 +100,15 @@ class Loop:
         """Do not ask for a node again; a label that it has stays."""
         with self.lock:
             if self.labels.labels[self._number(node)] < 0:
-                self._say(Line(id=self._id(node), action="skip"))
+                name = self._id(node)
+
+                def made(given: GivenLabels) -> Line | None:
+                    # Another page may have labelled it a moment ago.
+                    is_labelled = given.label_of(given.nodes.get(name)) != ""
+                    return None if is_labelled else Line(id=name, action="skip")
+
+                self._saved(lambda: self.ledger.append(made))
+                self._changed()
             self._queue.answered(node)
 
     def unsure(self, node: int) -> None:
@@ -134,15 +142,20 @@ class Loop:
                 raise ConfigError(f"{shown(action)} cannot be done to a class: add, rename or merge.")
 
     def _rename_or_merge(self, action: Literal["rename", "merge"], name: str, to: str) -> None:
-        given = self.ledger.given
-        if name not in given:
-            raise ConfigError(f"There is no class {shown(name)}.")
-        if name == to:
-            raise ConfigError(f"{shown(name)} is called that already.")
-        if (to in given) != (action == "merge"):
-            other = "there is one already; merge the two" if to in given else "there is no such class; rename it"
-            raise ConfigError(f"{shown(name)} cannot become {shown(to)}: {other}.")
-        self._say(Line(label=to, was=name, action=action))
+        def made(given: GivenLabels) -> Line:
+            if name not in given:
+                raise ConfigError(f"There is no class {shown(name)}.")
+            if name == to:
+                raise ConfigError(f"{shown(name)} is called that already.")
+            if (to in given) != (action == "merge"):
+                other = (
+                    "there is one already; merge the two" if to in given else "there is no such class; rename it"
+                )
+                raise ConfigError(f"{shown(name)} cannot become {shown(to)}: {other}.")
+            return Line(label=to, was=name, action=action)
+
+        self._saved(lambda: self.ledger.append(made))
+        self._changed()
         if action == "rename" and self.answers is not None:
             names = tuple(to if known == name else known for known in self.answers.job.class_names)
             job = replace(self.answers.job, class_names=names)

@@ -16,7 +16,7 @@ from lcgnn.extras import need
 from lcgnn.labelling.export import Export, exported
 from lcgnn.labelling.loop import Loop
 from lcgnn.labelling.messages import to_json
-from lcgnn.labelling.security import Guard
+from lcgnn.labelling.security import SLOWED, Guard
 from lcgnn.labelling.view import View
 
 if TYPE_CHECKING:
@@ -34,6 +34,11 @@ _LOGIN = (
     '<meta name="viewport" content="width=device-width"><h1>lcgnn label</h1>'
     '<form method="post" action="/login"><label>Password <input type="password" name="password" autofocus></label>'
     " <button>Open</button></form></html>"
+)
+_ENTERED = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>lcgnn label</title>'
+    '<link rel="icon" href="data:,"><meta http-equiv="refresh" content="0;url=/">'
+    '<a href="/">lcgnn label</a></html>'
 )
 _NO_ENTRY = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><title>lcgnn label</title><h1>lcgnn label</h1>'
@@ -54,6 +59,7 @@ class Pages:
     def __init__(self, loop: Loop, guard: Guard, is_ending: Callable[[], bool]) -> None:
         self.loop, self.view, self.guard, self.is_ending = loop, View(loop), guard, is_ending
         self.responses = need("starlette.responses", PURPOSE)
+        self._logging_in = asyncio.Lock()
 
     def index(self, request: Request) -> Response:
         token = request.query_params.get("token")
@@ -66,13 +72,19 @@ class Pages:
 
     async def login(self, request: Request) -> Response:
         given = parse_qs((await _body(request)).decode(errors="replace")).get("password", [""])[0]
-        return self._entered(await asyncio.to_thread(self.guard.log_in, given))
+        # One after the other, and in no thread that somebody who labels waits for.
+        async with self._logging_in:
+            session = self.guard.log_in(given)
+            if session is None:
+                await asyncio.sleep(SLOWED)
+        return self._entered(session)
 
     def _entered(self, session: str | None) -> Response:
         if session is None:
             page = _LOGIN if self.guard.password is not None else _NO_ENTRY
             return self.responses.HTMLResponse(page, HTTPStatus.FORBIDDEN)
-        answer = self.responses.RedirectResponse("/", HTTPStatus.SEE_OTHER)
+        # Not a redirect: where another site's page had the link, browsers would send no strict cookie with it.
+        answer = self.responses.HTMLResponse(_ENTERED)
         answer.set_cookie(self.guard.cookie, session, httponly=True, samesite="strict", path="/")
         return answer
 
@@ -85,10 +97,11 @@ class Pages:
 
     def _static(self, name: str) -> Response:
         folder = Path(str(resources.files("lcgnn.labelling").joinpath("static"))).resolve()
-        path = (folder / name).resolve()
-        if not path.is_relative_to(folder) or not path.is_file():
+        # Looked for among the names that there are: what is asked for may be no name at all.
+        found = next((path for path in folder.rglob("*") if path.relative_to(folder).as_posix() == name), None)
+        if found is None or not found.is_file():
             return self._refused(HTTPStatus.NOT_FOUND, "There is no such file.")
-        return self.responses.FileResponse(path)
+        return self.responses.FileResponse(found)
 
     def graph(self, request: Request) -> Response:
         del request

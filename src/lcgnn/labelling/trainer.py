@@ -55,6 +55,9 @@ class Trainer:
     def close(self) -> None:
         """End the process."""
         self._closed = True
+        if self._process is not None:
+            # First of all: who sends it something that it has no room for has the lock until it ends.
+            self._process.terminate()
         with self._lock:
             if self._connection is not None:
                 with suppress(OSError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from functools import cached_property
 
 import numpy as np
@@ -37,11 +38,16 @@ class View:
 
     def __init__(self, loop: Loop) -> None:
         self.loop, self.opened = loop, loop.opened
+        self._layout: Layout | None = None
+        self._laying_out = threading.Lock()
 
-    @cached_property
+    @property
     def layout(self) -> Layout:
-        """Where the nodes lie."""
-        return kept_layout(self.opened.graph, self.opened.cache)
+        """Where the nodes lie; computed once, however many ask for it at the same time."""
+        with self._laying_out:
+            if self._layout is None:
+                self._layout = kept_layout(self.opened.graph, self.opened.cache)
+            return self._layout
 
     @cached_property
     def _position(self) -> NDArray[np.int64]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
+from lcgnn.features.cells import FORMULAS
 from lcgnn.files import for_arrow, written_atomically
 from lcgnn.graph import Graph, Split
 from lcgnn.mapping import blocks, let_go
@@ -32,8 +33,6 @@ _FIRST_COLUMNS = ("id", "label", "probability", "origin")
 _MOST_CLASS_COLUMNS = 50
 # Nodes whose lines are in memory at a time.
 _ROWS = 2**16
-# The first letters of a cell that a spreadsheet would take as a formula.
-_FORMULAS = "=+-@\t\r"
 
 
 def _are_predictions(path: Path) -> bool:
@@ -131,17 +130,12 @@ def _rounded(values: Any) -> Any:
     return np.round(values.astype(np.float64), 6)
 
 
-def defused(cell: str) -> str:
-    """A cell with an apostrophe in front if a spreadsheet would take it as a formula."""
-    return f"'{cell}" if cell.startswith(tuple(_FORMULAS)) else cell
-
-
 def _defused_table(table: pa.Table) -> pa.Table:
     """The table with every cell defused."""
     columns = []
     for column in table.columns:
         if pa.types.is_string(column.type):
-            risky = pc.match_substring_regex(column, f"^[{re.escape(_FORMULAS)}]")
+            risky = pc.match_substring_regex(column, f"^[{re.escape(FORMULAS)}]")
             column = pc.if_else(risky, pc.binary_join_element_wise("'", column, ""), column)
         columns.append(column)
     return pa.table(columns, names=table.column_names)

@@ -17,10 +17,10 @@ from lcgnn.assessment.doubt import Doubt, doubtful_labels, estimated_wrong
 from lcgnn.assessment.doubtful_edges import EdgeDoubt, doubtful_edges
 from lcgnn.compute.kernels.threads import check_threads, using
 from lcgnn.errors import DataError
+from lcgnn.features.cells import defused
 from lcgnn.graph import UNLABELLED, Graph, Split
 from lcgnn.methods import Context, Method
 from lcgnn.outputs import OutputKind, beginning
-from lcgnn.runs.artifacts import defused
 from lcgnn.runs.choice.candidates import BUDGET, seconds_of
 from lcgnn.runs.choice.planning import method_for
 from lcgnn.runs.cross_validation import most_labels

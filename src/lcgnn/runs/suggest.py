@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from lcgnn.assessment.suggestion import DEFAULT_STRATEGY, Suggester, Suggestion, strategy
 from lcgnn.errors import ConfigError, DataError
+from lcgnn.features.cells import defused
 from lcgnn.files import read_json
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Context
 from lcgnn.outputs import OutputKind, beginning
-from lcgnn.runs.artifacts import defused
 from lcgnn.runs.predict import TABLE_NAMES, predict
 from lcgnn.runs.simulation import consulted
 from lcgnn.sources.choice import source_of

@@ -162,3 +162,20 @@ def test_a_page_of_another_origin_can_neither_read_nor_write(served: Served, vis
         page.complaints.clear()
         stranger.shutdown()
     assert served.labels() == before
+
+
+def test_the_link_opens_from_the_page_of_another_site_too(tmp_path: Path, visit: Callable[..., Any]) -> None:
+    write_table(tmp_path / "graph" / "nodes.csv", [["id", "size"], ["a", "1"], ["b", "2"]])
+    write_table(tmp_path / "graph" / "edges.csv", [["source", "target"], ["a", "b"]])
+    serving = Served(tmp_path / "graph", tmp_path / "labels.csv")
+    try:
+        with http.server.ThreadingHTTPServer(("localhost", 0), Stranger) as stranger:
+            threading.Thread(target=stranger.serve_forever, daemon=True).start()
+            # A notebook's terminal, say; browsers take localhost and 127.0.0.1 for two sites.
+            page = visit(f"http://localhost:{stranger.server_port}/")
+            page.evaluate("(link) => { location.href = link; }", serving.link)
+            page.locator("body.ready").wait_for()
+            assert "token" not in page.url
+            stranger.shutdown()
+    finally:
+        serving.kill()

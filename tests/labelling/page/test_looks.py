@@ -153,6 +153,13 @@ def test_everything_is_reached_by_the_keyboard_alone(fruits: Served, visit: Call
     page.locator("#found-0", has_text="che-39").wait_for()
     keyboard.press("Enter")
     page.locator("#card-title", has_text="che-39").wait_for()
+    # Enter opens what was typed, not what was found for fewer letters.
+    keyboard.press("f")
+    keyboard.type("che-3")
+    page.locator("#found li").first.wait_for()
+    keyboard.type("8")
+    keyboard.press("Enter")
+    page.locator("#card-title", has_text="che-38").wait_for()
     keyboard.press("n")
     page.locator("#card-title", has_text=title).wait_for()
 

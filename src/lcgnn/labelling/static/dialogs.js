@@ -19,7 +19,7 @@ function open(title, ...children) {
   const dialog = byId("dialog");
   dialog.replaceChildren(
     make("h2", { id: "dialog-title", text: title }),
-    ...children,
+    ...children.filter((child) => child !== null),
     make("button", {
       type: "button",
       class: "close",

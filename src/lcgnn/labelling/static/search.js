@@ -19,6 +19,8 @@ export class Search {
 
   #later() {
     clearTimeout(this.timer);
+    // What was found for fewer letters is not what Enter opens.
+    this.found = [];
     this.timer = setTimeout(() => this.#ask(), PAUSE);
   }
 
@@ -40,7 +42,7 @@ export class Search {
     this.at = found.length ? 0 : -1;
     this.list.replaceChildren(
       ...(found.length
-        ? found.map(({ id, position }, index) =>
+        ? found.map(({ id, node, position }, index) =>
             make(
               "li",
               {
@@ -48,7 +50,7 @@ export class Search {
                 role: "option",
                 onpointerdown: (event) => {
                   event.preventDefault();
-                  this.#open(index);
+                  this.#open(node);
                 },
               },
               make("span", { text: clip(id, 80) }),
@@ -80,8 +82,8 @@ export class Search {
     this.found = [];
   }
 
-  #open(index) {
-    this.session.open(this.found[index].node);
+  #open(node) {
+    this.session.open(node);
     this.input.value = "";
     this.#close();
     this.input.blur();
@@ -98,7 +100,7 @@ export class Search {
       event.preventDefault();
       clearTimeout(this.timer);
       if (!this.found.length) await this.#ask();
-      if (this.found.length) this.#open(this.at);
+      if (this.found.length) this.#open(this.found[this.at].node);
     } else if (event.key === "Escape") {
       this.input.value = "";
       this.#close();

@@ -41,20 +41,27 @@ async function ask(path, options = {}) {
   throw new ServerError(answer.status === 401 ? ENDED : words, answer.status);
 }
 
-async function message(answer) {
-  let read;
+/** What an answer holds; it may break off after its first bytes. */
+async function whole(read) {
   try {
-    read = await answer.json();
+    return await read();
   } catch {
     throw new ServerError(LOST, 0);
   }
+}
+
+async function message(answer) {
+  const read = await whole(() => answer.json());
   if (read.version !== VERSION)
     throw new ServerError("The server speaks another version than this page: reload the page.", 0);
   return read;
 }
 
 export const get = async (path) => message(await ask(path));
-export const getBytes = async (path) => (await ask(path)).arrayBuffer();
+export const getBytes = async (path) => {
+  const answer = await ask(path);
+  return whole(() => answer.arrayBuffer());
+};
 export const getFile = (path) => ask(path);
 
 export const post = async (path, body) =>

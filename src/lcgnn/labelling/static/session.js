@@ -140,8 +140,9 @@ export class Session extends EventTarget {
       this.tell("connection", null);
     } catch (error) {
       this.#complain(error);
+    } finally {
+      this.#refreshing = false;
     }
-    this.#refreshing = false;
     if (this.#again) {
       this.#again = false;
       this.#changed(Infinity);
@@ -282,7 +283,10 @@ export class Session extends EventTarget {
 
   /** A new class, given at once to the node on the card. */
   async labelAs(name) {
+    const { node } = this.card;
     if (!(await this.addClass(name))) return false;
+    // Where this node could not be shown again, the class is there and no other node gets it.
+    if (this.card.node !== node) return false;
     const found = this.state.classes.findIndex((known) => known.name === name.trim());
     return this.label(found < 0 ? this.state.classes.length - 1 : found);
   }

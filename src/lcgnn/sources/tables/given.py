@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from lcgnn.errors import DataError
-from lcgnn.features.cells import as_text, without_gaps
+from lcgnn.features.cells import as_before_defused, as_text, without_gaps
 from lcgnn.features.table import TableFile
 from lcgnn.sources.tables.columns import Columns
 from lcgnn.sources.tables.files import read_table
@@ -70,7 +70,9 @@ def read_given(path: Path, classes: Iterable[str] = ()) -> GivenLabels:
     ids, labels = (as_text(table.column(named.require(table, role))) for role in ("id", "label"))
     for node, label in zip(ids.to_pylist(), without_gaps(labels).to_pylist(), strict=True):
         if label is not None:
-            given.apply(Line(id=ledger_id(node), label=label, action="label"))
+            # The table may be one that we wrote, for spreadsheets to open.
+            name = as_before_defused(ledger_id(node))
+            given.apply(Line(id=name, label=as_before_defused(label), action="label"))
     return given
 
 

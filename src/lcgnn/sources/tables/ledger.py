@@ -249,7 +249,9 @@ class GivenLabels:
             return next(item for item in reversed(self.done) if item.id == done.id) is done
         if done.action == "class":
             joined = done.number in self._into or done.number in self._into.values()
-            return not joined and not self.is_used(self._names[done.number])
+            # Who takes back a later label would give the class again.
+            before = any(item.before is not None and item.before.number == done.number for item in self.done)
+            return not joined and not before and not self.is_used(self._names[done.number])
         return done.name not in self and (done.number in self._into) == (done.action == "merge")
 
 
