@@ -105,6 +105,7 @@ def test_an_answer_is_the_students_on_this_graph_and_on_others() -> None:
         ({"share": 1.5}, "share is 1.5"),
         ({"models": 0}, "models is 0"),
         ({"epochs": 0}, "0"),
+        ({"teachers": "spreading", "student": "blend", "epochs": 5}, "have epochs"),
     ],
 )
 def test_what_is_no_self_training_is_refused_in_one_line(settings: dict[str, Any], message: str) -> None:

@@ -54,15 +54,22 @@ class SelfTraining(Method):
     )
 
     def __post_init__(self) -> None:
-        if SELF_TRAINING in (*self._names, self.student):
+        if SELF_TRAINING in self._all_names:
             raise ConfigError("self-training: a teacher or student cannot be self-training itself.")
         if len(set(self._names)) < max(len(self._names), 1):
             raise ConfigError(f"self-training: teachers is {self.teachers!r}; name one or more, each once.")
+        for key in ("base_epochs", "epochs"):
+            if getattr(self, key) is not None and not any(key in _settings_of(name) for name in self._all_names):
+                raise ConfigError(f"self-training: neither its teachers nor its student have {key}.")
         _ = self.teacher, self.learner
 
     @property
     def _names(self) -> tuple[str, ...]:
         return tuple(name.strip() for name in self.teachers.split(",") if name.strip())
+
+    @property
+    def _all_names(self) -> tuple[str, ...]:
+        return (*self._names, self.student)
 
     @cached_property
     def teacher(self) -> Method:
@@ -76,7 +83,7 @@ class SelfTraining(Method):
         return self._made(self.student, 1)
 
     def _made(self, name: str, models: int) -> Method:
-        known = settings_of(entry(name).method)
+        known = _settings_of(name)
         asked = {
             "models": models,
             "base_epochs": self.base_epochs,
@@ -121,6 +128,10 @@ class SelfTraining(Method):
     def apply(self, fitted: Mapping[str, Tensor], graph: Graph, device: str = "auto") -> NDArray[np.float32]:
         """(N, C) what the student says of a graph."""
         return self.learner.apply(fitted, graph, device)
+
+
+def _settings_of(name: str) -> set[str]:
+    return set(settings_of(entry(name).method))
 
 
 _NOBODY = np.empty(0, dtype=np.int64)
