@@ -192,6 +192,31 @@ def test_two_runners_share_the_runs_between_them(tmp_path: Path, small_graph: Ca
     assert not list((tmp_path / "unfinished").glob("*.claim"))
 
 
+def test_a_first_phase_that_two_runs_begin_with_is_trained_once(
+    tmp_path: Path, small_graph: Callable[..., Any]
+) -> None:
+    source = Given.of(*small_graph())
+    short = {"base_epochs": 5, "epochs": 5}
+    runs = [
+        Run(RunSpec(source, method, 0, settings=settings), source.load())
+        for method, settings in (("lc-gcn", short), ("gcn-control", short), ("lp", {}))
+    ]
+    shared = runs[0].first_phase
+    assert shared is not None
+    assert shared == runs[1].first_phase
+    store = Store(tmp_path)
+    # Somebody is at it: what does not begin with it is done meanwhile.
+    claim = store.claim(f"{shared}-first-phase")
+    assert claim is not None
+    done = run_missing(runs, store, Board(tmp_path / "board", 3), workers=1)
+    assert next(done)[0] == 2
+    claim.give_back()
+    found = dict(done)
+    assert found.keys() == {0, 1}
+    assert found[0].stages[0] == found[1].stages[0]
+    assert not list((tmp_path / "unfinished").glob("*.claim"))
+
+
 def test_killing_the_runner_loses_only_what_was_under_way(folder: Path, wait_until: Callable[..., Any]) -> None:
     (folder / "study.toml").write_text(STUDY.replace("EPOCHS", "400"))
     records = folder / "runs" / "records"

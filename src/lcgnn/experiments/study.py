@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -147,15 +148,19 @@ def _carry_out_elsewhere(device: str, spec: RunSpec) -> Record:
 
 
 def _carry_out_unless_claimed(folder: Path, device: str, run: Run, progress: ProgressCallback) -> Record | None:
-    """The run's record, or None where another process is at it."""
-    store = Store(folder)
+    """The run's record, or None where another process is at it, or at the first phase that it begins with."""
+    store, shared = Store(folder), run.first_phase
     claim = store.claim(run.identity)
     if claim is None:
         return store.find(run.identity)
-    try:
+    with contextlib.ExitStack() as held:
+        held.callback(claim.give_back)
+        if shared and not store.first_phase(shared).exists():
+            of_phase = store.claim(f"{shared}-first-phase")
+            if of_phase is None:
+                return store.find(run.identity)
+            held.callback(of_phase.give_back)
         return keep_record(run, store, device=device, progress=progress)
-    finally:
-        claim.give_back()
 
 
 def _carry_out(folder: Path, device: str, run: Run, progress: ProgressCallback) -> Record:
