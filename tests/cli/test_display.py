@@ -7,11 +7,19 @@ from rich.console import Console
 
 from lcgnn.assessment.evaluation import PairedDifference
 from lcgnn.assessment.suggestion import Suggestion
-from lcgnn.cli.display import comparison_table, datasets_table, summary_table, time_left
+from lcgnn.cli.display import comparison_table, datasets_table, record_line, summary_table, time_left
 from lcgnn.cli.display_graph import suggestions_table
 from lcgnn.cli.watching import TerminalWatcher
 from lcgnn.graph import Graph
-from lcgnn.runs.records import FoldRecord, StageSummary, Summary, UsedSplit
+from lcgnn.runs.records import (
+    Environment,
+    FoldRecord,
+    Record,
+    StageRecord,
+    StageSummary,
+    Summary,
+    UsedSplit,
+)
 from lcgnn.runs.reported import Reported
 from lcgnn.runs.spec import SplitSpec
 from lcgnn.runs.suggest import Suggestions
@@ -67,6 +75,24 @@ def test_the_time_of_folds_that_ran_side_by_side_is_that_of_the_clock() -> None:
     folds = [FoldRecord("run", number, (number,), ((1.0, 0.0),), 60.0) for number in range(3)]
     TerminalWatcher(console).trained_folds(folds, 61.5)
     assert console.export_text().strip() == "3 folds of cross-validation: trained  (61.5 s)"
+
+
+def test_a_run_with_suggested_labels_says_who_suggested_them() -> None:
+    record = Record(
+        run="r",
+        dataset="cora",
+        method="lc-gcn",
+        settings={},
+        split=SplitSpec(kind="suggested", labels_per_class=2, strategy="degree", strategy_version=1),
+        seed=3,
+        graph="g",
+        seconds=1.0,
+        stages=(StageRecord("base", 1, 1, None, None, 0.5),),
+        environment=Environment(),
+    )
+    console = Console(width=80, record=True, file=io.StringIO())
+    record_line(record, console)
+    assert console.export_text().startswith("lc-gcn on cora, 2 labels a class's worth by degree, seed 3: ")
 
 
 def test_one_seed_is_not_called_a_result() -> None:

@@ -124,6 +124,8 @@ def record_line(record: Record, console: Console) -> None:
     """One line for a run of an experiment that has finished."""
     labels = record.split.labels_in_words()
     where = record.dataset if labels is None else f"{record.dataset}, {labels}"
+    if record.split.strategy is not None:
+        where += f" by {record.split.strategy}"
     result_line(record, console, before=f"{record.method} on {where}, ")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -86,6 +87,8 @@ def _over_workers(
         for position, job in list(jobs.items())
     )
     finished = False
+    # A process that has read several large graphs is replaced by a new one, which is nothing to worry about.
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
     try:
         yield from parallel(tasks)
         finished = True
