@@ -1,4 +1,5 @@
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,15 @@ def test_every_experiment_file_plans_runs_for_all_of_its_cells(name: str) -> Non
     assert cells == {(column.dataset, column.split.labels_per_class) for column in experiment.columns}
     assert {run.method for run in runs} == {row.method for row in experiment.rows}
     assert {run.seed for run in runs} <= {0, 1}
+
+
+def test_what_strategies_suggest_on_a_graph_comes_together_seed_by_seed() -> None:
+    runs = list(packaged_experiments()["which_nodes_others"].all_runs(2))
+    graphs = [(run.seed, run.source.name) for run in runs]
+    assert graphs == sorted(graphs)
+    # Elsewhere runs that begin with the same first phase are far from each other: one would wait for the other.
+    others = [run.source.name for run in packaged_experiments()["strong_bases"].all_runs(1)]
+    assert all(first != second for first, second in pairwise(others))
 
 
 def test_a_row_may_have_features_and_settings_as_for_a_graph_of_ones_own(tmp_path: Path) -> None:

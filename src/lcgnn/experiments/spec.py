@@ -129,7 +129,11 @@ class Experiment:
         ]
 
     def all_runs(self, seeds: int | None = None) -> Iterator[RunSpec]:
-        """Every run of the experiment, seed by seed, so that early results cover the whole table."""
+        """Every run of the experiment, seed by seed, so that early results cover the whole table.
+
+        What strategies work out of a graph is remembered for a few graphs, so those about one come together.
+        """
         cells = [self.runs(row, column, seeds) for row in self.rows for column in self.columns]
         for of_a_seed in zip_longest(*cells):
-            yield from (run for run in of_a_seed if run is not None)
+            runs = [run for run in of_a_seed if run is not None]
+            yield from sorted(runs, key=lambda run: run.source.name if run.split.strategy else "")
