@@ -176,3 +176,12 @@ def test_a_name_cannot_command_the_terminal(path: Graph) -> None:
     assert "?[31mred" in shown
     assert "[bold]y" in shown
     assert "\x1b]0;" not in shown
+
+
+def test_pairs_of_nearly_one_class_alone_give_no_verdict() -> None:
+    found = diagnosis_with(Agreement(65, 1.0, 1.0), NOTHING)
+    assert found.beyond_chance is None
+    assert verdict(found)[0].startswith(
+        "Of the 65 pairs of labelled nodes that are close to each other nearly all"
+    )
+    assert diagnosis_with(Agreement(46, 0.93, 0.94), NOTHING).beyond_chance is None

@@ -17,6 +17,8 @@ from lcgnn.graph import Graph
 # opposite of the verdict that all labels give (likely for unlikely, or the reverse), with 7 to 15 pairs 24 %, with
 # 31 to 50 pairs 11 %, with more 3 %.
 _ENOUGH_PAIRS = 30
+# Nor do pairs of which fewer would have different labels by chance, as where nearly all are of one class.
+_ENOUGH_TO_DIFFER = 10
 # Fewer pairs of one kind are not spoken of.
 _WORTH_A_WORD = 10
 # How far agreement goes beyond chance (0: not at all, 1: always) for each of the verdicts; what training then gave
@@ -120,6 +122,8 @@ class Diagnosis:
         known = [(kind, steps) for kind, steps in kinds if kind.beyond_chance is not None]
         if sum(kind.pairs for kind, _ in known) < _ENOUGH_PAIRS:
             return None
+        if sum(kind.pairs * (1 - (kind.by_chance or 0.0)) for kind, _ in known) < _ENOUGH_TO_DIFFER:
+            return None
         candidates = np.linspace(-1, 1, 201)
         likelihood = np.sum([kind.log_likelihood(candidates**steps) for kind, steps in known], axis=0)
         return float(candidates[np.argmax(likelihood - _CLEARLY * (candidates < 0))])
@@ -200,10 +204,10 @@ def verdict(diagnosis: Diagnosis) -> list[str]:
     How far neighbours agree does not tell whether label consistency adds to what its base makes of the edges.
     """
     sentences = [_first_sentence(diagnosis)]
-    per_class = diagnosis.labelled / diagnosis.classes
-    if per_class > _MANY_LABELS:
+    fewest = min((one.labels for one in diagnosis.by_class), default=0)
+    if fewest > _MANY_LABELS:
         sentences.append(
-            f"With {per_class:.0f} labels a class on average, the network alone may do as well as with label "
+            f"With {fewest:,} labels of each class or more, the network alone may do as well as with label "
             "consistency: lcgnn compare GRAPH tells."
         )
     elif (diagnosis.beyond_chance or 0) >= _WEAK:
@@ -222,6 +226,12 @@ def _first_sentence(diagnosis: Diagnosis) -> str:
     beyond = diagnosis.beyond_chance
     if beyond is None:
         pairs = diagnosis.by_edge.pairs + diagnosis.by_two_steps.pairs
+        if pairs >= _ENOUGH_PAIRS:
+            return (
+                f"Of the {pairs} pairs of labelled nodes that are close to each other nearly all are of one "
+                "class, which cannot tell whether the edges help: label more nodes of other classes, or compare "
+                "methods with and without edges (lcgnn compare GRAPH)."
+            )
         return (
             f"Too few labelled nodes are close to each other to tell whether the edges help ({pairs} "
             f"pair{'s' * (pairs != 1)}; a verdict takes {_ENOUGH_PAIRS}): label more, or compare methods with and "

@@ -8,7 +8,8 @@ what the nodes that were given j have on average, the threshold
 
 and of several such classes it is of the most probable one. Counted by given and by found class this is the
 confident joint; what lies beside its diagonal is doubted, unless the given class is the most probable one after
-all. The thresholds make up for classes of which a model is less sure.
+all; the most probable one is what it looks to be of. The thresholds make up for classes of which a model is less
+sure.
 
 A model that had few labels is often wrong itself, and doubts more labels than anybody would look through. So at
 most a fifth of the labels is listed, those that fall short of their class's threshold most.
@@ -43,7 +44,7 @@ class Doubt:
     Args:
         node: Whose label it is.
         given: The class that it was given.
-        instead: The class that it looks to be of.
+        instead: The class that it looks to be of, the most probable one.
         probability: That the models give to that class, without having seen the label.
         reason: Why, in a sentence or two.
         of_given: The probability that they give to the given class.
@@ -88,7 +89,8 @@ def doubtful_labels(
     """
     given, distribution = _checked(labels, nodes, held_out)
     found = confident_classes(given, distribution)
-    doubted = np.flatnonzero((found != NONE) & (found != given) & (distribution.argmax(axis=1) != given))
+    likeliest = distribution.argmax(axis=1)
+    doubted = np.flatnonzero((found != NONE) & (found != given) & (likeliest != given))
     # Of equal ones the first node, whatever order they were held out in.
     score = np.round(suspicion(given, distribution)[doubted], 12)
     order = doubted[np.lexsort((nodes[doubted], -score))][: math.ceil(_MOST_DOUBTED * given.size)]
@@ -98,13 +100,13 @@ def doubtful_labels(
         Doubt(
             node=int(nodes[row]),
             given=int(given[row]),
-            instead=int(found[row]),
-            probability=float(distribution[row, found[row]]),
+            instead=int(likeliest[row]),
+            probability=float(distribution[row, likeliest[row]]),
             reason=" ".join(
                 [
-                    *_by_models(int(given[row]), int(found[row]), distribution[row], names),
+                    *_by_models(int(given[row]), int(likeliest[row]), distribution[row], names),
                     *([] if graph is None else _by_neighbours(graph, labels, int(nodes[row]), answers)),
-                    *_by_soft_neighbours(int(given[row]), int(found[row]), soft[row], names),
+                    *_by_soft_neighbours(int(given[row]), int(likeliest[row]), soft[row], names),
                 ]
             ),
             of_given=float(distribution[row, given[row]]),
@@ -202,9 +204,10 @@ def _by_neighbours(
     others = others[others != node]
     classes = labels[others]
     given = np.bincount(classes[classes != UNLABELLED], minlength=graph.num_classes)
+    if given.sum() == 1:
+        return [f"Its only labelled neighbour is {graph.class_names[given.argmax()]}."]
     if given.sum():
-        number = "its only labelled neighbour" if given.sum() == 1 else f"its {given.sum()} labelled neighbours"
-        return [f"Of {number} {counted(given.tolist(), graph.class_names)}."]
+        return [f"Of its {given.sum()} labelled neighbours {counted(given.tolist(), graph.class_names)}."]
     if answers is None or not others.size:
         return ["No neighbour of it has a label."]
     seen = np.bincount(answers[others].argmax(axis=1), minlength=graph.num_classes)

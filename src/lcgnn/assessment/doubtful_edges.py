@@ -9,8 +9,8 @@ three things that are told apart by their reasons:
 - the features: how often edges have this cosine, beside how often pairs at random have it;
 - the neighbours: the same with whether the two have a neighbour in common.
 
-The sum of their logarithms ranks the edges. One is doubted if the classes say that it is less likely than by
-chance, and the others together do not say the opposite.
+The sum of their logarithms ranks the edges. One is doubted if by all together it is at most half as likely as a
+pair at random, and neither the classes nor the others together say that it is likelier.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from lcgnn.graph import Graph
 
 Floats: TypeAlias = NDArray[np.float64]
 
+# The logarithm of how many times as likely as a pair at random an edge is at most that is doubted.
+_MOST_LIKELY = np.log(0.5)
 # Pairs at random that edges are compared with.
 _PAIRS = 100_000
 # Parts of the range of cosines, each with about as many of the random pairs.
@@ -105,7 +107,7 @@ def doubtful_edges(
     """
     likelihood = edge_likelihood(graph, distribution)
     others = likelihood.features + likelihood.neighbours
-    doubted = np.flatnonzero((likelihood.classes < 0) & (others <= 0))
+    doubted = np.flatnonzero((likelihood.total <= _MOST_LIKELY) & (likelihood.classes < 0) & (others <= 0))
     order = doubted[np.argsort(likelihood.total[doubted], kind="stable")]
     return tuple(_doubt(graph, distribution, likelihood, int(edge)) for edge in order[:count])
 
@@ -201,13 +203,12 @@ def _doubt(
     classes = (int(distribution[source].argmax()), int(distribution[target].argmax()))
     names = [graph.class_names[label] for label in classes]
     sure = [float(distribution[node].max()) for node in (source, target)]
-    times = np.exp(likelihood.classes[edge])
+    how = "seldom do" if likelihood.classes[edge] <= _MOST_LIKELY else "do less often than by chance"
     sentences = [
-        f"It joins {names[0]} ({100 * sure[0]:.0f} %) to {names[1]} ({100 * sure[1]:.0f} %), which happens "
-        f"{times:.2g} times as often as by chance."
+        f"It joins {names[0]} ({100 * sure[0]:.0f} %) to {names[1]} ({100 * sure[1]:.0f} %), which edges {how}."
     ]
     if likelihood.features[edge] < 0:
-        sentences.append(f"Their features differ (cosine {likelihood.cosines[edge]:.2f}).")
+        sentences.append("Their features are less alike than those of most neighbours.")
     if likelihood.in_common is not None and not likelihood.in_common[edge] and likelihood.neighbours[edge] < 0:
         sentences.append("They have no neighbour in common.")
     return EdgeDoubt(source, target, classes, float(np.exp(likelihood.total[edge])), " ".join(sentences))

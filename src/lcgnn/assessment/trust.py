@@ -164,12 +164,15 @@ class Assessment:
         Args:
             classes: What the classes are called and how many nodes are predicted to be of each, if that is known.
         """
+        return (*self.how_many_are_right(classes), self._calibration_in_words())
+
+    def how_many_are_right(self, classes: Sequence[ClassCount] = ()) -> tuple[str, ...]:
+        """As `sentences`, but for how far probabilities can be trusted."""
         said = (
             self._accuracy_in_words(),
             self._majority_in_words(classes),
             self._balanced_in_words(),
             self._untested_in_words(classes),
-            self._calibration_in_words(),
         )
         return tuple(sentence for sentence in said if sentence)
 
@@ -199,15 +202,18 @@ class Assessment:
     def _majority_in_words(self, classes: Sequence[ClassCount]) -> str:
         """Nothing if the method is clearly better and no class is much more frequent than the others."""
         majority = self.majority
-        always = f"always answering {classes[majority.label].name!r}" if classes else "always answering one class"
+        always = (
+            f"always answering {classes[majority.label].name!r}"
+            if classes
+            else "always answering the most frequent class"
+        )
         share = f"about {100 * majority.accuracy:.0f} of 100"
         if not majority.is_beaten:
-            tried = self.chosen_among > 1
-            what = (
-                "no method that was tried is, so label" if tried else "compare methods (lcgnn compare), or label"
-            )
+            clearly = "clearly " if majority.low + majority.high > 0 else ""
+            compare = "" if self.chosen_among > 1 else "compare methods (lcgnn compare), or "
             return (
-                f"That is not clearly better than {always}, which would be right for {share}: {what} more nodes."
+                f"That is not {clearly}better than {always}, which would be right for {share}: {compare}label "
+                "more nodes, of the other classes above all."
             )
         tested = len(self.by_class) - len(self.untested)
         if majority.accuracy < _MORE_THAN_EQUAL / tested:
@@ -236,7 +242,10 @@ class Assessment:
 
     def _calibration_in_words(self) -> str:
         calibration, labels = self.calibration, self.overall.labels
-        off = f"off by {_points(calibration.error_after)} on average, and by {_most(calibration.at_most)} at most"
+        off = (
+            f"off by {_points(calibration.error_after)} on average, by {_most(calibration.at_most)} at most as "
+            "far as these labels tell, and some by more"
+        )
         if labels < ENOUGH_TO_CALIBRATE:
             return (
                 f"Probabilities are as the model gives them and may be {off}: {labels} held-out labels are too "

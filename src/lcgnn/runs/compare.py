@@ -43,7 +43,7 @@ class Comparison:
     @property
     def words(self) -> tuple[str, ...]:
         """What it came to in sentences, as the command line prints them."""
-        return (*choice_in_words(self.record), self.expected.sentences()[0])
+        return (*choice_in_words(self.record), *self.expected.how_many_are_right())
 
     def to_json(self) -> dict[str, Any]:
         """As plain data."""

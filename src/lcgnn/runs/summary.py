@@ -73,7 +73,7 @@ def words(summary: Summary, *, can_predict: bool) -> tuple[str, ...]:
     if summary.expected is not None:
         sentences += summary.expected.sentences(classes)
         sentences += distrust_in_words(summary.expected, classes)
-    sentences += _one_sidedness_in_words(classes)
+    sentences += _one_sidedness_in_words(classes, compared=summary.choice is not None)
     if summary.expected is not None:
         sentences += advice_in_words(summary.choice, summary.expected, classes)
     if summary.expected is None:
@@ -119,7 +119,7 @@ def _notes_in_words(summary: Summary) -> list[str]:
     ]
 
 
-def _one_sidedness_in_words(classes: Sequence[ClassCount]) -> list[str]:
+def _one_sidedness_in_words(classes: Sequence[ClassCount], *, compared: bool) -> list[str]:
     """That nearly all nodes are predicted to be of one class, if the given labels are of several."""
     total = sum(item.predicted for item in classes)
     if total < _ENOUGH_NODES or sum(item.given > 0 for item in classes) < 2:
@@ -128,10 +128,12 @@ def _one_sidedness_in_words(classes: Sequence[ClassCount]) -> list[str]:
     if first.predicted < _NEARLY_ALL * total:
         return []
     given = sum(item.given for item in classes)
+    compare = "G" if compared else "Compare methods (lcgnn compare GRAPH), or g"
     return [
         f"{first.predicted:,} of {total:,} predicted labels are {first.name!r}, as are {first.given:,} of "
-        f"{given:,} given ones: the method hardly tells the classes apart. Compare methods (lcgnn compare "
-        "GRAPH), or give other features or more labels of the other classes."
+        f"{given:,} given ones: the method hardly tells the classes apart. {compare}ive other features or more "
+        "labels of the other classes. To look for nodes of these all the same, sort the predictions by their "
+        "probability."
     ]
 
 

@@ -11,6 +11,8 @@ from lcgnn.runs.records import ChoiceRecord, Tried
 
 # So many names are named.
 _MOST_NAMES = 4
+# So much more accuracy would be worth having.
+_WORTH_HAVING = 0.05
 # Standard deviations of a normal number to either side that hold 99 %, since any of several classes may be off.
 _HARDLY_BY_CHANCE = 2.575829
 
@@ -34,6 +36,9 @@ def distrust_in_words(expected: Assessment, classes: Sequence[ClassCount]) -> li
         if known.high < expected.overall.accuracy
     ]
     doubtful = worse or _out_of_proportion(classes)
+    if len(doubtful) == len(classes):
+        # Somebody who is to distrust everything is told nothing.
+        doubtful = doubtful[:1]
     if doubtful:
         more = len(doubtful) - _MOST_NAMES
         return [f"Distrust most: {', '.join(doubtful[:_MOST_NAMES])}{f' and {more} more' if more > 0 else ''}."]
@@ -48,7 +53,11 @@ def advice_in_words(choice: ChoiceRecord | None, expected: Assessment, classes: 
         return []
     advice = (
         _scarce_class(expected, classes)
-        or (_useless_part(choice) if choice is not None and not choice.guard else None)
+        or (
+            _useless_part(choice)
+            if choice is not None and not choice.guard and expected.majority.is_beaten
+            else None
+        )
         or _more_labels(expected, classes)
     )
     return [f"What would help most: {advice}"]
@@ -148,11 +157,12 @@ def _scarce_class(expected: Assessment, classes: Sequence[ClassCount]) -> str | 
 
 
 def _useless_part(choice: ChoiceRecord) -> str | None:
-    """That the edges, or the features, bring nothing."""
+    """That the edges, or the features, bring nothing worth having, as far as the labels can tell."""
     best = choice.tried[0]
     for name, what in ((FEATURES_ALONE, "edges"), (EDGES_ALONE, "features")):
         tried = choice.named(name)
-        if tried is not None and tried.folds == choice.folds and tried.right >= best.right:
+        others = [item.behind_best for item in choice.tried if item is not tried and item.folds == choice.folds]
+        if tried is best and all(other is not None and other.high < _WORTH_HAVING for other in others):
             return f"other {what}. {name}, which ignores them, is right as often as anything else."
     return None
 
