@@ -77,8 +77,9 @@ def test_an_assessment_says_in_words_what_it_found() -> None:
     off = found.calibration
     assert calibration.endswith(
         "): judged by labels that they were not calibrated on, they may still be off by about "
-        f"{100 * off.error_after:.0f} percentage points on average, by {np.ceil(100 * off.at_most):.0f} at most as "
-        f"far as these labels tell, and some by more (before: about {100 * off.error_before:.0f} percentage points)."
+        f"{100 * off.error_after:.0f} percentage points on average, by {np.ceil(100 * off.at_most):.0f} at most "
+        "as far as these labels tell, and some by more "
+        f"(before: about {100 * off.error_before:.0f} percentage points)."
     )
     assert off.error_after < off.at_most < 0.3
     assert json.loads(json.dumps(found.to_json()))["words"] == [accuracy, calibration]

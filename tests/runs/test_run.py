@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+import lcgnn
 from lcgnn.files import read_json, sha256_of, write_json
 from lcgnn.methods import Context
 from lcgnn.runs.run import Manner, Run, execute
@@ -111,3 +112,20 @@ def test_a_record_without_checksums_counts_by_the_files_that_are_there(
     (tmp_path / "model.safetensors").unlink()
     carry_out(made(), tmp_path)
     assert len(fits) == 2
+
+
+def test_columns_with_other_names_or_units_keep_the_model_which_then_reads_these(tmp_path: Path) -> None:
+    rows = [(node, "ab"[node % 2] if node < 8 else "", node % 2 + node / 40) for node in range(20)]
+    (tmp_path / "edges.csv").write_text(
+        "source,target\n" + "".join(f"{node},{(node + 2) % 20}\n" for node in range(20))
+    )
+    answers, fitted = [], set()
+    for name, unit in (("metres", 1), ("metres", 1000), ("width", 1000)):
+        lines = [f"{node},{label},{value * unit:.3f}\n" for node, label, value in rows]
+        (tmp_path / "nodes.csv").write_text(f"id,label,{name}\n" + "".join(lines))
+        training = lcgnn.train(tmp_path, "gcn", settings={"epochs": 20}, folds=0, out=tmp_path / "run")
+        answers.append(training.predict().distribution)
+        assert not training.predict().notes
+        fitted.add((tmp_path / "run" / "seed-0" / "metrics.csv").stat().st_mtime_ns)
+    assert len(fitted) == 1
+    assert all(abs(answer - answers[0]).max() < 1e-5 for answer in answers)

@@ -193,6 +193,10 @@ def _made_whole(record: Record, run: Run, folder: Path, manner: Manner) -> Recor
     kept = {name for name in (MODEL_FILE, METRICS_FILE, manner.predictions_file) if _is_kept(record, folder, name)}
     if not {MODEL_FILE, METRICS_FILE} <= kept:
         return None
+    try:
+        record = _with_form_of(run, record, folder)
+    except LCGNNError:
+        return None
     if manner.predictions_file in kept:
         return record
     if manner.parts > 1 or manner.fit is not Run.fit or not run.method.inductive:
@@ -204,6 +208,19 @@ def _made_whole(record: Record, run: Run, folder: Path, manner: Manner) -> Recor
     save_predictions(folder / manner.predictions_file, answer, run.graph, run.split)
     others = {name for name in record.artifacts or () if _is_kept(record, folder, name)}
     return _recorded(record, folder, sorted({*kept, *others, manner.predictions_file}))
+
+
+def _with_form_of(run: Run, record: Record, folder: Path) -> Record:
+    """The record once the model reads tables as the run's graph was read.
+
+    Columns may have got other names or units since, which leaves the features, and so the model, as they were.
+    """
+    model = TrainedModel.load(folder / MODEL_FILE)
+    if (model.form and model.form.to_json()) == (run.loaded.form and run.loaded.form.to_json()):
+        return record
+    kept = sorted({MODEL_FILE, *(name for name in record.artifacts or () if _is_kept(record, folder, name))})
+    dataclasses.replace(model, form=run.loaded.form).save(folder / MODEL_FILE)
+    return _recorded(record, folder, kept)
 
 
 def _is_kept(record: Record, folder: Path, name: str) -> bool:
