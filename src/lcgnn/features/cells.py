@@ -14,15 +14,24 @@ from lcgnn.errors import DataError
 from lcgnn.features.table import TableFile, shown
 
 # What spreadsheets, pandas, R and databases write into a cell that has no value.
-GAPS = ("NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None")
+GAPS = ("NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "NAN", "nan", "NULL", "Null", "null", "None", r"\N")
 # Beyond this a standard deviation would overflow; no honest feature is so large.
 LARGEST_NUMBER = 1e30
 
 # The first letters of a cell that a spreadsheet would take as a formula.
 FORMULAS = "=+-@\t\r"
 
-_TRUE = ("true", "yes", "t", "y")
-_FALSE = ("false", "no", "f", "n")
+# The ways to write dates and times; 05/06/2024 is not among them, which is in May or in June.
+_TIMES = (
+    pa.timestamp("s"),
+    pa.timestamp("ns"),
+    pa.timestamp("s", "UTC"),
+    pa.timestamp("ns", "UTC"),
+    "%d.%m.%Y",
+    "%d.%m.%Y %H:%M",
+)
+# What is true and what is false, in each of the ways to write it.
+_TRUTH = (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"))
 
 
 def without_gaps(column: Any) -> Any:
@@ -63,16 +72,19 @@ def is_numeric(column: Any) -> bool:
 
 
 def parses_as_date(cells: Any) -> bool:
-    """Whether every cell of a text column is a date or time as in ISO 8601."""
-    return _parses(cells, pa.timestamp("s"))
+    """Whether every cell of a text column is a date or time as in ISO 8601, or as 31.05.2024."""
+    return _seconds(cells) is not None
 
 
-def _parses(cells: Any, kind: Any) -> bool:
-    try:
-        cells.cast(kind)
-    except pa.ArrowException:
-        return False
-    return True
+def _seconds(column: Any) -> Any | None:
+    """Dates and times as whole seconds, be it with fractions or a time zone; None if some cell is neither."""
+    for kind in _TIMES:
+        try:
+            times = pc.strptime(column, kind, "s") if isinstance(kind, str) else column.cast(kind)
+            return times.cast(pa.timestamp("s"), safe=False).cast(pa.int64())
+        except pa.ArrowException:
+            continue
+    return None
 
 
 def truth_values(column: Any) -> Any | None:
@@ -82,22 +94,22 @@ def truth_values(column: Any) -> Any | None:
     if not pa.types.is_string(column.type):
         return None
     lower = pc.utf8_lower(column)
-    known = pc.is_in(lower, value_set=pa.array(_TRUE + _FALSE))
-    if not pc.all(pc.or_(known, column.is_null())).as_py():
-        return None
-    return pc.if_else(column.is_null(), None, pc.is_in(lower, value_set=pa.array(_TRUE)))
+    for true, false in _TRUTH:
+        known = pc.is_in(lower, value_set=pa.array((true, false)))
+        if pc.all(pc.or_(known, column.is_null())).as_py():
+            return pc.if_else(column.is_null(), None, pc.equal(lower, true))
+    return None
 
 
 def as_times(file: TableFile, name: str, column: Any) -> NDArray[np.float64]:
     """(N,) dates as seconds, NaN where missing; DataError names the first that is none."""
-    try:
-        seconds = column.cast(pa.timestamp("s")).cast(pa.int64())
-    except pa.ArrowException as error:
+    seconds = _seconds(column)
+    if seconds is None:
         cell = first_bad(column, lambda cells: not parses_as_date(cells))
         raise DataError(
-            f"{file.path}, column {shown(name)}: {cell} is not a date such as 2024-05-31. "
-            "Correct it or leave the cell empty."
-        ) from error
+            f"{file.path}, column {shown(name)}: {cell} is not a date such as 2024-05-31, or not written as the "
+            "others are. Correct it or leave the cell empty."
+        )
     return np.array(seconds.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
 
 

@@ -218,7 +218,7 @@ def _one_hot(encoding: ColumnEncoding, file: TableFile, column: Any, notes: Colu
     unseen = pc.sum(pc.and_(found.is_null(), column.is_valid())).as_py() or 0
     if unseen:
         sentence = (
-            f"{file.path.name}, column {shown(encoding.name)}: {unseen:,} cells hold a value that was not there "
+            f"{file.path.name}, column {shown(encoding.name)}: {unseen:,} {'cell holds' if unseen == 1 else 'cells hold'} a value that was not there "
             "in training; they count as none of the known ones."
         )
         notes.add("hold values that were not there in training, which count as none", encoding.name, sentence)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -29,6 +30,8 @@ from lcgnn.features.terms import Terms
 CELLS = 1 << 22
 # In fewer rows, a different whole number in each may well mean something.
 _ENOUGH_TO_NUMBER = 10
+# What looks like a date, however it is written.
+_DATE = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{2,4}\b")
 
 
 def fitted_columns(file: TableFile, names: Iterable[str]) -> tuple[list[ColumnEncoding], list[str]]:
@@ -151,7 +154,7 @@ def _fit_other(file: TableFile, name: str, column: Any, notes: ColumnNotes) -> C
         _tell_constant(file, name, cells[0].as_py(), notes)
         return None
     kind = kind_of(cells)
-    almost = kind in ("category", "text", None) and looks_like_numbers(column)
+    almost = kind in ("category", "text", None) and (looks_like_numbers(column) or _DATE.match(cells[0].as_py()))
     if almost:
         _tell_almost_numbers(file, name, column, kind, notes)
     if kind is None:
@@ -213,12 +216,14 @@ def _tell_missing(file: TableFile, name: str, count: int, kind: Any, notes: Colu
 
 
 def _tell_almost_numbers(file: TableFile, name: str, column: Any, kind: Any, notes: ColumnNotes) -> None:
-    """Say so if a column looks like numbers but some cell keeps it from being taken as such."""
+    """Say so if a column looks like numbers or dates but some cell keeps it from being taken as such."""
     row = first_not_plain(column)
     taken = "left out" if kind is None else f"taken as {kind}"
+    cell = column[row].as_py()
+    what, example = ("date as dates are written here", "2024-05-31") if _DATE.match(cell) else ("number", "12.5")
     sentence = (
-        f"{file.place(row, name)}: {shown(column[row].as_py())} is not a number, so the column is {taken}. "
-        "If it should be one, write it as 12.5 or leave the cell empty."
+        f"{file.place(row, name)}: {shown(cell)} is not a {what}, so the column is {taken}. "
+        f"If it should be one, write it as {example} or leave the cell empty."
     )
     notes.add(
         "look like numbers, but have cells that are none (write 12.5, or leave a cell empty)", name, sentence

@@ -54,9 +54,22 @@ class TableFile:
         DataError if its cells are of another type.
         """
         if name not in self._judged:
+            self._refuse_late_quotes(name)
             self.columns[name] = _plain(self.columns[name], name, self.path)
             self._judged.add(name)
         return self.columns[name]
+
+    def _refuse_late_quotes(self, name: str) -> None:
+        """Refuse cells of a text file whose quotes come after a space, and so are part of them."""
+        cells = self.columns[name]
+        if self.line_of is None or not pa.types.is_string(cells.type):
+            return
+        row = pc.index(pc.starts_with(cells, ' "'), True).as_py()
+        if row >= 0:
+            raise DataError(
+                f"{self.place(row, name)}: a quote after a space is part of the cell. Leave out the spaces after "
+                "the delimiters."
+            )
 
     def place(self, row: int, column: str | None = None) -> str:
         """Where a row is, counted from 0, in words that lead to it: "nodes.csv, line 7, column 'age'"."""
@@ -108,7 +121,9 @@ def _plain(column: Any, name: str, path: Path) -> Any:
             # Trimming looks at the ends of a text only.
             column.validate(full=True)
             return _trimmed(column)
-        if types.is_floating(kind) or types.is_decimal(kind):
+        if types.is_decimal(kind):
+            return _of_decimals(column)
+        if types.is_floating(kind):
             return column.cast(pa.float64())
         if types.is_date(kind) or types.is_timestamp(kind):
             return column.cast(pa.timestamp("s"), safe=False)
@@ -127,6 +142,19 @@ def _plain(column: Any, name: str, path: Path) -> Any:
         f"{path}, column {shown(name)}: cells of type {shown(kind)}. "
         "Give numbers, truth values, dates or text, one value a cell, or leave the column out."
     )
+
+
+def _of_decimals(column: Any) -> Any:
+    """Whole numbers as such, or as text where they are too large to count by, as ids may be; others as numbers."""
+    for kinds in ((pa.int64(),), (pa.decimal256(76, 0), pa.string())):
+        try:
+            taken = column
+            for kind in kinds:
+                taken = taken.cast(kind)
+        except pa.ArrowException:
+            continue
+        return taken
+    return column.cast(pa.float64())
 
 
 def _trimmed(column: Any) -> Any:

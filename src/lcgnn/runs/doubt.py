@@ -256,7 +256,7 @@ def _answers(held_out: HeldOutLabels, folder: Path, device: str) -> NDArray[np.f
 
 
 def _never_found(
-    graph: Graph, labels: NDArray[np.int64], nodes: NDArray[np.int64], held_out: NDArray[np.float64]
+    graph: Graph, labels: NDArray[np.int64], nodes: NDArray[np.int64], held_out: NDArray[np.floating[Any]]
 ) -> list[str]:
     """Of which classes no held-out label is found, so that a doubt of one says nothing."""
     given, found = labels[nodes], held_out.argmax(axis=1)

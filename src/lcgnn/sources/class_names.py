@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from lcgnn.features.table import listed
@@ -23,7 +24,21 @@ _SIGNS = (
     "nil",
     "no label",
     "tbd",
+    "na",
+    "n.a.",
+    "(null)",
+    "nat",
+    "#ref!",
+    "#value!",
+    "#name?",
+    "#div/0!",
+    "#num!",
+    "#null!",
 )
+# So many names that look the same are named.
+_MOST_TWINS = 4
+# Characters that are not seen.
+_UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 
 
 def odd_classes(names: Sequence[str], empty: str = "leave the cells empty") -> list[str]:
@@ -47,9 +62,22 @@ def odd_classes(names: Sequence[str], empty: str = "leave the cells empty") -> l
         )
     for twins in _groups(names, _number):
         told.append(f"{listed(twins)} are kept apart, though they are one number. Write one class one way.")
-    if any(_groups(names, str.casefold)):
-        told.append("some classes differ only in upper and lower case; they are kept apart.")
+    for twins in _groups(names, str.casefold):
+        told.append(
+            f"{listed(twins)} are kept apart, though they differ only in upper and lower case. Write one class "
+            "one way."
+        )
+    for twins in _groups(names, as_it_looks):
+        told.append(
+            f"{', '.join(map(ascii, twins[:_MOST_TWINS]))} are kept apart, though they look the same: some "
+            "characters are others, or are not seen."
+        )
     return told
+
+
+def as_it_looks(name: str) -> str:
+    """A name without what makes it another one than a name that looks the same."""
+    return unicodedata.normalize("NFKC", name.translate(_UNSEEN))
 
 
 def _number(name: str) -> float | None:

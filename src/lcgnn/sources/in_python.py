@@ -62,7 +62,8 @@ class Frames(InPython):
         )
 
     def load_known(self, known: Known, progress: Progress | None = None) -> Loaded:  # noqa: ARG002
-        files = TableFiles(table_of(self.nodes, "nodes"), table_of(self.edges, "edges"), complete=True)
+        nodes = table_of(self.nodes, "nodes", self.columns.ignore)
+        files = TableFiles(nodes, table_of(self.edges, "edges"), complete=True)
         return known_graph(files, self.columns, self.name, form_of(known, "data frames"), known.class_names)
 
 

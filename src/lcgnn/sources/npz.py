@@ -43,6 +43,8 @@ from lcgnn.sources.npy import unpacked_array
 from lcgnn.sources.source import FileSource, Known, Progress, check_without_columns
 from lcgnn.sources.tables.form import TableForm
 
+# Beyond this a float is not every whole number.
+_LARGEST_WHOLE = 2.0**53
 _CSR = ("data", "indices", "indptr", "shape")
 _OTHER_NAMES = {"adj": "adjacency", "attr": "features"}
 _MASKS = {"train": "train_mask", "validation": "val_mask", "test": "test_mask"}
@@ -82,7 +84,7 @@ def load_known_npz(
     arrays, unknown = _read(path)
     try:
         links, features = _links(arrays, _num_nodes(arrays)), _matrix(arrays, "features")
-        labels = _known_labels(arrays, class_names)
+        labels = _known_labels(arrays, class_names, unknown)
         if features is not None and scaling is not None and _scaling(arrays) != "none":
             features = _scaled(numbers_of(features), scaling)
         graph = graph_of(name, links, labels, class_names, features, _names(arrays, "node_names"))
@@ -198,7 +200,16 @@ def _labels(arrays: Arrays) -> NDArray[Any] | None:
     if labels is not None and labels.ndim != 1:
         how = "labels.argmax(axis=1)" if labels.ndim == 2 and labels.shape[1] > 1 else "labels.ravel()"
         raise DataError(f"labels: shape {labels.shape}. Give one for each node, in one dimension: {how}")
-    return labels
+    return labels if labels is None else _as_whole(labels)
+
+
+def _as_whole(labels: NDArray[Any]) -> NDArray[Any]:
+    """Labels that are whole numbers with NaN where there is none as whole numbers with -1."""
+    if labels.dtype.kind != "f":
+        return labels
+    known = np.where(np.isnan(labels), UNLABELLED, labels)
+    is_whole = (known == np.floor(known)).all() and (np.abs(known) < _LARGEST_WHOLE).all()
+    return known.astype(np.int64) if is_whole else labels
 
 
 def _scaled(features: Features, scaling: Scaling) -> Features:
@@ -223,8 +234,8 @@ def _num_nodes(arrays: Arrays) -> int:
     raise DataError("there are neither labels nor features, so how many nodes there are is not known. Add some.")
 
 
-def _known_labels(arrays: Arrays, class_names: tuple[str, ...]) -> NDArray[np.int64]:
-    """Every node's place among the classes that a model knows, -1 where it has none or another."""
+def _known_labels(arrays: Arrays, class_names: tuple[str, ...], notes: list[str]) -> NDArray[np.int64]:
+    """Every node's place among the classes that a model knows, -1 where it has none or another, which is told."""
     values, names = _labels(arrays), _names(arrays, "class_names")
     if values is None:
         return np.full(_num_nodes(arrays), UNLABELLED, dtype=np.int64)
@@ -237,6 +248,11 @@ def _known_labels(arrays: Arrays, class_names: tuple[str, ...]) -> NDArray[np.in
         raise DataError(f"labels: with {names.size} class names, give numbers from 0 to {names.size - 1}, or -1.")
     places = {name: place for place, name in enumerate(class_names)}
     found = [places.get(text, UNLABELLED) for text in texts]
+    strange = sorted(
+        {text for text, is_given in zip(texts, given, strict=True) if is_given and text not in places}
+    )
+    if strange:
+        notes.append(f"Warning: labels: the model does not know {listed(strange)}. To add a class, train again.")
     return np.where(given, found, UNLABELLED)
 
 
@@ -274,7 +290,10 @@ def _names(arrays: Arrays, key: str) -> NDArray[np.str_] | None:
     names = arrays[key]
     if names.ndim != 1:
         raise DataError(f"{key}: shape {names.shape}. Give one name for each, in one dimension.")
-    return names.astype(np.str_)
+    try:
+        return names.astype(np.str_)
+    except UnicodeDecodeError as error:
+        raise DataError(f"{key}: bytes that are not ASCII. Give text: np.char.decode({key}, 'utf-8')") from error
 
 
 def _parts_of(arrays: Arrays, graph: Graph) -> dict[str, NDArray[np.int64]] | None:

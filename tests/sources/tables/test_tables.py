@@ -209,7 +209,7 @@ def test_whole_numbers_as_ids_and_labels_stay_as_they_are_written(tmp_path: Path
 def test_words_for_missing_labels_count_as_empty_and_are_told(tmp_path: Path) -> None:
     made = load(tmp_path, NODES.replace("c,,", "c,NA,"))
     assert made.graph.labels.tolist() == [0, 1, -1, -1]
-    assert told(made, "1 cells with NA count as empty")
+    assert told(made, "1 cell with NA counts as empty")
 
 
 def test_labels_that_may_be_mistakes_are_told(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ _NAMES = {
     "weight": ("weight", "weights", "edge_weight"),
     "split": ("split",),
 }
+_OF_EDGES = ("source", "target", "weight")
 
 
 @dataclass(frozen=True)
@@ -56,14 +57,15 @@ class Columns:
         if named is not None:
             check_exists(file, named, role)
             return named
-        found = [name for name in file.names if name.lower() in _NAMES[role] and name not in self.ignore]
+        # What is not to be used are columns of the nodes.
+        unused = () if role in _OF_EDGES else self.ignore
+        found = [name for name in file.names if name.lower() in _NAMES[role] and name not in unused]
         if len(found) > 1:
             both = " and ".join(shown(name) for name in found)
-            which = f"Say which with {file.option(role)}, and leave" if hasattr(self, role) else "Leave"
-            raise DataError(
-                f"{file.path}: the columns {both} could both be the {role}. {which} the other out with "
-                f"{file.option('ignore')} if it is no feature."
-            )
+            which = f"Say which with {file.option(role)}" if hasattr(self, role) else ""
+            drop = f"eave the other out with {file.option('ignore')} if it is no feature"
+            what = which if role in _OF_EDGES else f"{which}, and l{drop}" if which else f"L{drop}"
+            raise DataError(f"{file.path}: the columns {both} could both be the {role}. {what}.")
         return found[0] if found else None
 
     def find_or_new(self, file: TableFile, role: str) -> str:
@@ -83,9 +85,10 @@ class Columns:
             )
         rename = "rename it" if file.in_memory else "name the columns in the first line"
         listed = ", ".join(shown(name) for name in file.names[:8]) + (", ..." if len(file.names) > 8 else "")
+        none_yet = " If no node has a label yet, begin with: lcgnn label GRAPH" if role == "label" else ""
         raise DataError(
             f"{file.path}: no column is called {shown(role)}; there are {listed}. Say which it is with "
-            f"{file.option(role)}, or {rename}."
+            f"{file.option(role)}, or {rename}.{none_yet}"
         )
 
 

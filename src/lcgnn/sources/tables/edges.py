@@ -14,6 +14,10 @@ from lcgnn.features.cells import as_text
 from lcgnn.features.numbers import first_not_plain, notation_of, plain_numbers, told_notation, written_numbers
 from lcgnn.features.table import TableFile, listed, shown
 from lcgnn.graph import Graph
+from lcgnn.sources.class_names import as_it_looks
+
+# So many names are looked up that might be written otherwise.
+_MOST_LOOKED_UP = 20
 
 
 def read_endpoints(edges: TableFile, column: str) -> Any:
@@ -46,19 +50,41 @@ def _refuse_unknown(edges: TableFile, column: str, cells: Any, found: Any, nodes
     hint = "Add it there or drop the edge."
     alike = _written_otherwise(name, ids)
     if alike is not None:
-        hint = f"There it is {shown(alike)}: write ids the same way in both tables."
+        hint = f"There it is {_told_apart(alike, name)}: write ids the same way in both tables."
     more = f" (nor are the ends of {found.null_count - 1:,} other edges)" if found.null_count > 1 else ""
     raise DataError(f"{edges.place(row, column)}: node {shown(name)} is not in {nodes.path}{more}. {hint}")
 
 
+def refuse_otherwise_written(nodes: TableFile, column: str, ids: Any, edges: TableFile, ends: list[Any]) -> None:
+    """Refuse a table that does not list all nodes if it writes the id of one otherwise than the edges do."""
+    known = pc.unique(pa.chunked_array([*ends[0].chunks, *ends[1].chunks], pa.string()))
+    missing = ids.filter(pc.invert(pc.is_in(ids, value_set=known)))
+    for name in missing.slice(0, _MOST_LOOKED_UP).to_pylist():
+        alike = _written_otherwise(name, known)
+        if alike is not None:
+            row = pc.index(ids, name).as_py()
+            raise DataError(
+                f"{nodes.place(row, column)}: no edge ends at node {shown(name)}. In {edges.path} it is "
+                f"{_told_apart(alike, name)}: write ids the same way in both tables."
+            )
+
+
+def _told_apart(name: str, other: str) -> str:
+    """A name so that it can be told from another, which may look the same."""
+    return ascii(name) if as_it_looks(name) == as_it_looks(other) else shown(name)
+
+
 def _written_otherwise(name: str, ids: Any) -> str | None:
-    """The id that means the same number as a name, or differs from it in case only."""
+    """The id that means the same number as a name, looks the same, or differs from it in case only."""
     for candidate in (_as_whole(name), name.lower(), name.upper()):
         if candidate is not None and candidate != name and pc.index(ids, candidate).as_py() >= 0:
             return candidate
     whole = _as_whole(name)
-    sample = ids.slice(0, 100_000).to_pylist() if whole is not None else []
-    return next((other for other in sample if _as_whole(other) == whole), None)
+    sample = ids.slice(0, 100_000).to_pylist()
+    if whole is not None:
+        return next((other for other in sample if _as_whole(other) == whole), None)
+    looks = as_it_looks(name)
+    return next((other for other in sample if as_it_looks(other) == looks), None)
 
 
 def _as_whole(text: str) -> str | None:
@@ -75,7 +101,9 @@ def read_weights(
     """(M,) the weights, or None if there are none."""
     unused = [name for name in edges.names if name not in {column, *ends}]
     if unused:
-        notes.append(f"{edges.path.name}: not used: {listed(unused)}.")
+        would_do = next((name for name in unused if column is None and _are_weights(edges, name)), None)
+        weigh = "" if would_do is None else f" Edges are weighed with {edges.option('weight', would_do)}."
+        notes.append(f"{edges.path.name}: not used: {listed(unused)}.{weigh}")
     if column is None:
         return None
     values = _numbers(edges, column, notes)
@@ -85,11 +113,22 @@ def read_weights(
     if bad.any():
         row = int(bad.argmax())
         what = "the weight is missing" if np.isnan(values[row]) else f"the weight is {values[row]:g}"
+        count = int(bad.sum()) - 1
+        more = f" (as {count:,} others are not)" if count else ""
         raise DataError(
-            f"{edges.place(row, column)}: {what}; weights must be positive and finite. "
+            f"{edges.place(row, column)}: {what}; weights must be positive and finite{more}. "
             "Correct it, or drop the edge."
         )
     return weights
+
+
+def _are_weights(edges: TableFile, column: str) -> bool:
+    """Whether a column might say how strong edges are: numbers above zero that differ."""
+    try:
+        values = plain_numbers(edges.column(column))
+    except DataError:
+        return False
+    return values is not None and bool(values.size and (values > 0).all() and (values != values[0]).any())
 
 
 def _numbers(edges: TableFile, column: str, notes: list[str]) -> NDArray[np.float64]:
@@ -114,8 +153,10 @@ def tell_edges(graph: Graph, links: NDArray[np.int64], file: str, notes: list[st
     if loops:
         notes.append(f"{file}: {loops:,} edges from a node to itself are left out.")
     if again:
+        data = graph.adjacency.data
+        which = ", with the largest weight" if data.size and (data != data[0]).any() else ""
         notes.append(
-            f"{file}: {again:,} edges repeat another, in the same or the other direction; each counts once."
+            f"{file}: {again:,} edges repeat another, in the same or the other direction; each counts once{which}."
         )
     isolated = int((np.diff(graph.adjacency.indptr) == 0).sum())
     if isolated:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from lcgnn.errors import DataError
@@ -77,8 +79,21 @@ def _read_text(path: Path, multiline: bool, left_out: Collection[str]) -> TableF
     line_of = partial(_line_of, path, delimiter, encoding)
     columns = {stripped[place]: column for place, column in zip(read, table.columns, strict=True)}
     dropped = frozenset(left_out) & frozenset(stripped)
+    notes += _several_lines(path, columns, line_of) if multiline else []
     file = TableFile(path, columns, table.num_rows, line_of, tuple(notes), left_out=dropped)
     return _without_nameless(file, stripped)
+
+
+def _several_lines(path: Path, columns: dict[str, Any], line_of: Callable[[int], int | None]) -> list[str]:
+    """That cells go over several lines, which may be meant, or a quote that is not closed."""
+    found = [pc.match_substring(cells, "\n") for cells in columns.values()]
+    count = sum(pc.sum(cells).as_py() or 0 for cells in found)
+    if not count:
+        return []
+    line = line_of(min(row for cells in found if (row := pc.index(cells, True).as_py()) >= 0))
+    where = "" if line is None else f" (one that ends in line {line} is the first)"
+    cells = "1 cell goes" if count == 1 else f"{count:,} cells go"
+    return [f"{path.name}: {cells} over several lines{where}. If that is not meant, a quote is not closed there."]
 
 
 def _kind(path: Path) -> str:

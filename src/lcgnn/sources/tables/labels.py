@@ -43,7 +43,10 @@ def read_labels(
     given = without_gaps(cells)
     gaps = given.null_count - cells.null_count
     if gaps:
-        notes.append(f"{where}: {gaps:,} cells with {', '.join(_gaps_in(cells))} count as empty.")
+        notes.append(
+            f"{where}: {gaps:,} {'cell' if gaps == 1 else 'cells'} with {', '.join(_gaps_in(cells))} "
+            f"{'counts' if gaps == 1 else 'count'} as empty."
+        )
     names = _class_names(nodes, column, given, needed)
     labels = pc.fill_null(pc.index_in(given, value_set=pa.array(names, pa.string())), UNLABELLED).to_numpy()
     labels = np.array(labels, dtype=np.int64)

@@ -19,7 +19,13 @@ from lcgnn.graph import UNLABELLED, Features, Graph
 from lcgnn.sources.loaded import Loaded, with_features
 from lcgnn.sources.node_labels import nodes_called
 from lcgnn.sources.tables.columns import Columns, Roles
-from lcgnn.sources.tables.edges import node_numbers, read_endpoints, read_weights, tell_edges
+from lcgnn.sources.tables.edges import (
+    node_numbers,
+    read_endpoints,
+    read_weights,
+    refuse_otherwise_written,
+    tell_edges,
+)
 from lcgnn.sources.tables.files import ENDINGS, read_table
 from lcgnn.sources.tables.form import TableForm
 from lcgnn.sources.tables.given import no_nodes, with_given_labels
@@ -125,6 +131,7 @@ def read_links(files: TableFiles, roles: Roles, ids: Any, notes: list[str]) -> L
     edges, columns = files.edges, (roles.source, roles.target)
     ends = [read_endpoints(edges, name) for name in columns]
     if not files.complete:
+        refuse_otherwise_written(files.nodes, roles.id, ids, edges, ends)
         ids = pc.unique(pa.chunked_array([*ids.chunks, *ends[0].chunks, *ends[1].chunks], pa.string()))
         _check_ids_fit(edges, ids)
     numbers = node_numbers(edges, columns, ends, files.nodes, ids)
