@@ -233,7 +233,16 @@ def sha256_of(path: Path) -> str | None:
 def write_json(path: Path, content: Any) -> None:
     """Write an object as readable JSON, atomically."""
     with written_atomically(path) as temporary:
-        temporary.write_text(json.dumps(content, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+        text = json.dumps(content, indent=2, allow_nan=False, default=plain)
+        temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def plain(value: Any) -> Any:
+    """What JSON has in place of a number of NumPy's or the like; TypeError if it is none."""
+    item = getattr(value, "item", None)
+    if item is None:
+        raise TypeError(f"{type(value).__name__} is no plain data")
+    return item()
 
 
 def read_json(path: Path) -> Any:

@@ -127,7 +127,7 @@ def test_unseen_categories_count_as_none_and_are_told(file: TableFile, tmp_path:
     encoding, _ = Encoding.fit(file, ["colour"])
     features, notes = encoding.apply(table(tmp_path, ["1,yes,green,2024-01-01,x", "1,no,red,2024-01-01,y"]))
     assert dense(features).tolist() == [[0, 0, 0], [0, 1, 0]]
-    assert any("1 cells hold a value that was not there" in note for note in notes)
+    assert any("1 cell holds a value that was not there" in note for note in notes)
 
 
 def test_what_was_a_number_in_training_must_be_one(file: TableFile, tmp_path: Path) -> None:

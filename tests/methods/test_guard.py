@@ -12,7 +12,7 @@ from tests.test_contract import CLASSES, SPLIT, clusters
 from lcgnn.compute.placement.whole import GraphTensors
 from lcgnn.graph import Split
 from lcgnn.methods import create
-from lcgnn.methods.base import Stage
+from lcgnn.methods.base import OWN_GRAPH, Stage
 from lcgnn.methods.guard import worse_than_base
 
 GRAPH = clusters()
@@ -57,7 +57,9 @@ def test_a_class_that_the_base_hardly_gave_may_vanish():
 def test_classes_that_run_together_without_vanishing_are_a_collapse():
     nearly_one = np.zeros_like(EQUAL)
     nearly_one[:3], nearly_one[3:6] = 1, 2
-    assert "most nodes' classes" in str(worse_than_base(TENSORS, NONE, stage(EQUAL), stage(nearly_one)))
+    assert "nearly all nodes got the same class" in str(
+        worse_than_base(TENSORS, NONE, stage(EQUAL), stage(nearly_one))
+    )
 
 
 @pytest.mark.parametrize("split", [SPLIT, WITHOUT_VALIDATION], ids=["validation", "no validation"])
@@ -109,3 +111,15 @@ def test_a_collapse_from_an_unsure_base_is_not_the_answer(seed):
 def test_the_bases_cross_entropy_prevents_the_collapse(seed):
     kept = create("lc-gcn", cross_entropy_weight=1.0, **SETTINGS).fit(UNSURE, WITHOUT_VALIDATION, seed)
     assert min(predicted_sizes(kept.stages[-1])) > 15
+
+
+@pytest.mark.parametrize("name", ["lc-gcn", "blend"])
+def test_who_keeps_the_last_epoch_has_no_validation_label_decide(name: str) -> None:
+    quick: dict[str, Any] = {"base_epochs": 10, "epochs": 10}
+    wrong = GRAPH.labels.copy()
+    wrong[SPLIT.validation] = (wrong[SPLIT.validation] + 1) % 3
+    others = dataclasses.replace(GRAPH, labels=wrong)
+    settings = {"settings": {"lc-gcn": quick, "lc-appnp": quick}} if name == "blend" else quick
+    method = create(name, OWN_GRAPH, selection="last", **settings)
+    one, other = (method.fit(graph, SPLIT, 0).label_distribution for graph in (GRAPH, others))
+    np.testing.assert_array_equal(one, other)

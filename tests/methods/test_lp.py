@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import create
@@ -44,6 +45,19 @@ def test_the_solution_is_the_dense_inverse(seed: int):
     assert np.array_equal(nodes, free)
     np.testing.assert_allclose(distribution[free], inverse, atol=1e-8)
     assert np.array_equal(distribution[split.train], targets)
+
+
+def test_weights_may_be_of_another_scale_in_another_part_of_the_graph():
+    graph, split = random_graph()
+    scale = np.where(np.arange(graph.num_nodes) < 15, 1e6, 1e-3)
+    weights = graph.adjacency.toarray().astype(np.float64) * np.minimum.outer(scale, scale)
+    uneven = Graph("uneven", csr_array(weights.astype(np.float32)), graph.labels, graph.class_names)
+    weights = uneven.adjacency.toarray().astype(np.float64)
+    free = np.setdiff1d(np.arange(graph.num_nodes), split.train)
+    laplacian = np.diag(weights.sum(axis=1)) - weights
+    targets = np.eye(3)[graph.labels[split.train]]
+    expected = np.linalg.solve(laplacian[np.ix_(free, free)], weights[np.ix_(free, split.train)] @ targets)
+    np.testing.assert_allclose(harmonic_solution(uneven, split)[0][free], expected, atol=1e-6)
 
 
 def test_the_solution_is_where_clamping_and_propagating_ends():

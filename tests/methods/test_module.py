@@ -170,3 +170,41 @@ def test_a_method_around_a_module_can_be_copied_and_sent_to_another_process():
 def test_what_is_no_factory_or_no_setting_is_refused_before_any_work(factory, settings, message):
     with pytest.raises(ConfigError, match=message):
         module_method(factory, name="mine", **settings)
+
+
+class Double(nn.Module):
+    """A module that answers in double precision."""
+
+    def __init__(self, num_features: int, num_classes: int) -> None:
+        super().__init__()
+        self.layer = nn.Linear(num_features, num_classes)
+
+    def forward(self, x: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:  # noqa: ARG002
+        return self.layer(x).double()
+
+
+def test_a_module_may_answer_in_any_precision():
+    fit = module_method(Double, **QUICK).fit(clusters(), SPLIT, 0)
+    assert np.isfinite(fit.label_distribution).all()
+
+
+@pytest.mark.parametrize("name", ["lc-gcn", "lc-appnp", "lc-gat", "lc-grand"])
+def test_what_torch_does_elsewhere_changes_no_fit(name):
+    method = create(name, base_epochs=4, epochs=4)
+    graph = clusters()
+    expected = method.fit(graph, SPLIT, 0, Context("cpu")).label_distribution
+    contexts: list[Any] = [
+        torch.no_grad(),
+        torch.inference_mode(),
+        torch.autocast("cpu", dtype=torch.bfloat16),
+        torch.device("meta"),
+    ]
+    for context in contexts:
+        with context:
+            np.testing.assert_array_equal(method.fit(graph, SPLIT, 0, Context("cpu")).label_distribution, expected)
+    torch.set_default_dtype(torch.float64)
+    try:
+        np.testing.assert_array_equal(method.fit(graph, SPLIT, 0, Context("cpu")).label_distribution, expected)
+        assert torch.get_default_dtype() == torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)

@@ -122,3 +122,10 @@ def test_the_transductive_form_refuses_unseen_nodes():
     fit = create("planetoid", **{**QUICK, "base_epochs": 2, "epochs": 2}).fit(graph, SPLIT)
     with pytest.raises(ConfigError, match="planetoid-i"):
         classify_features(fit.tensors, graph.features)
+
+
+def test_the_loss_of_a_graph_with_fewer_nodes_than_walks_is_the_mean_over_the_walks_there_are(small_graph):
+    graph, split = small_graph()
+    quick: dict[str, Any] = {"epochs": 3, "base_epochs": 5}
+    answers = [create("planetoid", walks=walks, **quick).fit(graph, split, 0) for walks in (240, 1000)]
+    np.testing.assert_array_equal(answers[0].label_distribution, answers[1].label_distribution)

@@ -14,6 +14,7 @@ from lcgnn.methods import create, entries, entry, recorded, register
 from lcgnn.methods.base import _REGISTRY, OWN_GRAPH, Context, Fit, Method, dataset_defaults, setting, settings_of
 from lcgnn.methods.lc import TwoPhase, register_network
 from lcgnn.networks.network import Network, glorot
+from lcgnn.runs.spec import fingerprint
 from lcgnn.sources.benchmarks import names
 
 DEFAULTS = [
@@ -173,6 +174,11 @@ def test_what_a_test_registers_is_gone_afterwards():
         ("lc-gcn", {"hidden": 0}, "hidden is 0; it must be at least 1"),
         ("lc-gat", {"dropout": 1}, "dropout is 1; it must be below 1"),
         ("lc-mlp", {"input_dropout": -0.5}, "input_dropout is -0.5; it must be at least 0"),
+        ("lc-gcn", {"base_stop_window": -1}, "base_stop_window is -1; it must be at least 0"),
+        ("ica", {"inverse_penalty": 0}, "inverse_penalty is 0; it must be above 0"),
+        ("manireg", {"ratio": -1}, "ratio is -1; it must be above 0"),
+        ("planetoid", {"label_pairs": -1}, "label_pairs is -1; it must be at least 0"),
+        ("deepwalk", {"dimension": 2**31 - 1}, "dimension is 2147483647; it must be at most 65,536"),
         ("lp", {"class_mass": 1}, "class_mass is 1; it must be true or false or null"),
     ],
 )
@@ -184,6 +190,7 @@ def test_a_setting_of_another_type_or_out_of_its_range_is_refused_before_any_wor
 def test_settings_may_be_numpy_numbers_and_whole_numbers_where_any_will_do():
     method = made("lc-gcn", hidden=np.int64(4), learning_rate=np.float32(0.5), weight_decay=0)
     assert (method.hidden, method.learning_rate, method.weight_decay) == (4, 0.5, 0)
+    assert fingerprint(method.plain_settings()) == fingerprint({**method.plain_settings(), "hidden": np.int64(4)})
 
 
 def test_a_setting_that_was_added_later_leaves_what_was_recorded_before_as_it_is():

@@ -6,6 +6,7 @@ from tests.networks.strong import NUM_NODES, random_graph, split_of
 
 from lcgnn.errors import DataError
 from lcgnn.estimator import LCGNNClassifier
+from lcgnn.graph import Split
 from lcgnn.limits import VARIABLE
 from lcgnn.methods import create
 from lcgnn.methods.base import Context
@@ -52,3 +53,12 @@ def test_few_features_do_not_make_a_deep_network_look_wide(monkeypatch):
     monkeypatch.setenv(VARIABLE, "2")
     with pytest.raises(DataError, match=r"2\.[01] GB"):
         check_size(create("gcnii"), "it", MILLION, 3, 2)
+
+
+def test_the_pairs_of_many_labels_count_where_they_are_held(monkeypatch):
+    graph = random_graph()
+    labels = Split(np.arange(NUM_NODES - 2), np.arange(0), np.arange(0))
+    monkeypatch.setattr("lcgnn.training.objectives._BYTES_A_PAIR", 10**9)
+    method = create("lc-gcn", balanced=True, base_epochs=2, epochs=2, selection="last")
+    with pytest.raises(DataError, match=r"The regulariser over all pairs of .* labels needs"):
+        method.fit(graph, labels, 0, Context(device="cpu"))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array, diags_array
 from sklearn.semi_supervised import LabelSpreading
 from tests.methods.test_lp import path_and_island, random_graph
 
@@ -30,6 +31,15 @@ def test_the_solution_is_the_dense_inverse(seed: int, alpha: float, monkeypatch:
     np.testing.assert_allclose(distribution, expected, atol=1e-9)
     monkeypatch.setattr(spreading, "_COLUMNS", 2)
     np.testing.assert_allclose(spread_labels(graph, split, alpha)[0], expected, atol=1e-9)
+
+
+def test_an_edge_from_a_node_to_itself_spreads_nothing() -> None:
+    graph, split = random_graph()
+    looped = csr_array(graph.adjacency + diags_array(np.arange(graph.num_nodes) % 3, dtype=np.float32))
+    with_loops = Graph("looped", looped, graph.labels, graph.class_names)
+    np.testing.assert_allclose(
+        spread_labels(with_loops, split, 0.9)[0], spread_labels(graph, split, 0.9)[0], atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("alpha", [0.5, 0.9, 0.99])

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from tests.networks.strong import (
@@ -11,6 +12,7 @@ from tests.networks.strong import (
     assert_close,
     gradients,
     random_graph,
+    split_of,
     with_random_biases,
 )
 
@@ -19,6 +21,7 @@ from lcgnn.compute.kernels.dropout import Dropout, derive_key
 from lcgnn.compute.placement.whole import GraphTensors
 from lcgnn.compute.sparse import normalized_adjacency
 from lcgnn.errors import ConfigError
+from lcgnn.graph import Graph
 from lcgnn.methods import create
 from lcgnn.networks.grand import GRAND
 from lcgnn.networks.grand_passes import GRANDPasses
@@ -209,3 +212,17 @@ def test_personalised_pagerank_of_more_and_more_steps_stops_changing():
 def test_how_features_are_averaged_is_told_by_name():
     with pytest.raises(ConfigError, match="smoothing is 'power'"):
         create("grand", smoothing="power")
+
+
+@both_kernels
+def test_samples_are_made_to_agree_where_there_are_two_classes(choice):
+    several = random_graph()
+    graph = Graph("two", several.adjacency, several.labels % 2, ("a", "b"), several.features)
+    network = network_of(confidence=2.0)
+    assert [network.least_confidence(count) for count in (2, 3, 7)] == pytest.approx([0.75, 2 / 3, 2 / 7])
+    answers = []
+    for weight in (0.0, 1.0):
+        method = create("grand", base_epochs=40, learning_rate=0.1, agreement_weight=weight)
+        with use(choice):
+            answers.append(method.fit(graph, split_of(graph), 0).label_distribution)
+    assert np.abs(answers[0] - answers[1]).max() > 1e-3

@@ -9,6 +9,8 @@ from torch_geometric.nn import APPNP
 from torch_geometric.nn.models import GAT, GCN, MLP, GraphSAGE
 
 from lcgnn import consistency
+from lcgnn.compute.kernels import use
+from lcgnn.errors import ConfigError, InputError
 from lcgnn.networks.label_consistency import LabelConsistency
 
 NUM_NODES, NUM_CLASSES = 30, 3
@@ -177,3 +179,57 @@ def test_a_wrapped_model_inside_another_module_keeps_its_frozen_agreement(model)
     other.class_agreement = None
     nn.ModuleDict({"inner": other}).load_state_dict(nn.ModuleDict({"inner": model}).state_dict())
     assert torch.equal(other(X, EDGES), model(X, EDGES))
+
+
+@pytest.mark.parametrize("kernels", ["fused", "plain"])
+@pytest.mark.parametrize(
+    ("labels", "nodes", "told"),
+    [
+        (LABELS, torch.tensor([0, NUM_NODES]), f"{NUM_NODES} is none of the {NUM_NODES} nodes"),
+        (LABELS, torch.tensor([0, -1]), "-1 is none of the"),
+        (torch.full_like(LABELS, -1), TRAIN, "-1 is none of the 3 classes"),
+        (LABELS + 1, TRAIN, "3 is none of the 3 classes"),
+        (LABELS, TRAIN[:0], "no labelled nodes"),
+        (LABELS, torch.zeros(NUM_NODES, dtype=torch.bool), "no labelled nodes"),
+        (LABELS, torch.ones(3, dtype=torch.bool), r"a mask of shape \(3,\)"),
+        (LABELS[:-1], TRAIN, "29 labels for 30 rows"),
+        (LABELS.float(), TRAIN, "labels: float32"),
+    ],
+)
+def test_nodes_and_labels_that_are_none_are_refused(labels, nodes, told, kernels):
+    base = nn.Linear(NUM_CLASSES, NUM_CLASSES)
+    with use(kernels), pytest.raises(InputError, match=told):
+        LabelConsistency(base).loss(labels, nodes, X)
+
+
+def test_a_reduction_that_there_is_not_is_refused():
+    with pytest.raises(ConfigError, match="mean or sum"):
+        LabelConsistency(nn.Identity(), reduction="Mean")  # type: ignore[arg-type]
+
+
+def test_a_mask_of_bytes_and_a_column_of_labels_are_what_they_look_like(model):
+    mask = torch.zeros(NUM_NODES, dtype=torch.uint8).index_fill(0, TRAIN, 1)
+    expected = model.eval().loss(LABELS, TRAIN, X, EDGES)
+    torch.testing.assert_close(model.loss(LABELS[:, None], mask, X, EDGES), expected)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_under_autocast_only_the_base_has_half_the_precision(dtype):
+    base, many = nn.Linear(2, 3), torch.randn(300_000, 2, generator=torch.Generator().manual_seed(0))
+    model = LabelConsistency(base, weight=2.0)
+    labels, nodes = torch.arange(300_000) % 3, torch.arange(30)
+    with torch.autocast("cpu", dtype=dtype):
+        halved = base(many).detach()
+        loss, output = model.loss(labels, nodes, many), model(many)
+    alone = LabelConsistency(nn.Identity(), weight=2.0)
+    torch.testing.assert_close(loss, alone.loss(labels, nodes, halved.float()))
+    torch.testing.assert_close(output, alone(halved.float()))
+    assert output.isfinite().all()
+
+
+def test_a_frozen_agreement_goes_into_a_model_of_double_precision():
+    model = LabelConsistency(nn.Linear(NUM_CLASSES, NUM_CLASSES))
+    model.freeze_agreement(X)
+    double = LabelConsistency(nn.Linear(NUM_CLASSES, NUM_CLASSES)).double()
+    double.load_state_dict(model.state_dict())
+    torch.testing.assert_close(double(X.double()), model(X).double(), rtol=1e-5, atol=1e-5)

@@ -14,7 +14,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from lcgnn.errors import OutputError
-from lcgnn.files import written_atomically
+from lcgnn.files import plain, written_atomically
 
 _CHECKSUM = "checksum"
 _WHAT_TO_DO = "Take an intact copy, or train again."
@@ -23,7 +23,7 @@ _WHAT_TO_DO = "Take an intact copy, or train again."
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], description: Mapping[str, Any]) -> None:
     """Write tensors and, as JSON in the file's header, a description of plain data and a checksum over both."""
     tensors = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
-    header = json.dumps({**description, _CHECKSUM: _checksum(tensors, description)})
+    header = json.dumps({**description, _CHECKSUM: _checksum(tensors, description)}, default=plain)
     # Not by save_file, which writes to a temporary file of its own that a killed process leaves behind.
     content = save(tensors, metadata={"lcgnn": header})
     with written_atomically(path) as temporary:
@@ -51,7 +51,7 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 def _checksum(tensors: Mapping[str, Tensor], description: Mapping[str, Any]) -> str:
     """A sha256 over everything in the file that can influence a result."""
-    digest = hashlib.sha256(json.dumps(description, sort_keys=True).encode())
+    digest = hashlib.sha256(json.dumps(description, sort_keys=True, default=plain).encode())
     for name, tensor in sorted(tensors.items()):
         digest.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode())
         digest.update(tensor.cpu().reshape(-1).view(torch.uint8).numpy().data)

@@ -217,9 +217,10 @@ def _one_hot(encoding: ColumnEncoding, file: TableFile, column: Any, notes: Colu
     found = pc.index_in(column, value_set=pa.array(encoding.categories, pa.string()))
     unseen = pc.sum(pc.and_(found.is_null(), column.is_valid())).as_py() or 0
     if unseen:
+        cells = "1 cell holds" if unseen == 1 else f"{unseen:,} cells hold"
         sentence = (
-            f"{file.path.name}, column {shown(encoding.name)}: {unseen:,} {'cell holds' if unseen == 1 else 'cells hold'} a value that was not there "
-            "in training; they count as none of the known ones."
+            f"{file.path.name}, column {shown(encoding.name)}: {cells} a value that was not there in training, "
+            "which counts as none of the known ones."
         )
         notes.add("hold values that were not there in training, which count as none", encoding.name, sentence)
     positions = pc.fill_null(found, -1).to_numpy()

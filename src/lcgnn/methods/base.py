@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ from torch import Tensor
 
 from lcgnn.compute.placement.base import Kind
 from lcgnn.errors import ConfigError
-from lcgnn.files import read_toml
+from lcgnn.files import plain, read_toml
 from lcgnn.graph import Graph, Split
 from lcgnn.methods.checks import check_settings
 from lcgnn.training.checkpoint import CheckpointFile
@@ -253,11 +254,18 @@ def create(name: str, dataset: str | None = None, **settings: Any) -> Method:
     """
     found = entry(name)
     defaults = dataset_defaults().get(found.family, {}).get((dataset or "").lower(), {})
-    chosen = {**defaults, **found.preset, **settings}
+    chosen = {**defaults, **found.preset, **{key: _plain(value) for key, value in settings.items()}}
     if dataset == OWN_GRAPH:
         chosen = {**own_graph_settings(found.method, chosen), **chosen}
     check_settings(name, found.method, chosen)
     return found.method(**chosen)
+
+
+def _plain(value: Any) -> Any:
+    """A setting as JSON has it: a number of NumPy's as Python's, settings of members as text."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return json.dumps(value, sort_keys=True, default=plain) if isinstance(value, Mapping) else value
 
 
 def own_graph_settings(method: type[Method], chosen: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,7 +25,9 @@ class DAGNNMethod(TwoPhase):
 
     base_epochs: int = setting(500, "Epochs of the first phase.")
     base_stop_window: int = setting(
-        0, "Stop the first phase when the validation loss exceeds its mean over so many epochs; 0: never."
+        0,
+        "Stop the first phase when the validation loss exceeds its mean over so many epochs; 0: never.",
+        at_least=0,
     )
     epochs: int = setting(500, "Epochs of the second phase.")
     weight_decay: float = setting(5e-3, "L2 penalty on all parameters.", at_least=0)

@@ -48,10 +48,10 @@ _LAST_LEARNING_RATE = 0.0001
 class DeepWalk(Method):
     """Vectors of the nodes from random walks by skip-gram, classes from the vectors by logistic regression."""
 
-    epochs: int = setting(80, "Walks from every node.")
+    epochs: int = setting(80, "Walks from every node.", at_least=0)
     length: int = setting(40, "Nodes of each walk.", at_least=1)
     window: int = setting(10, "Nodes of a walk at most so far apart are each other's context.", at_least=1)
-    dimension: int = setting(128, "Length of a node's vector.", at_least=1)
+    dimension: int = setting(128, "Length of a node's vector.", at_least=1, at_most=65536)
     learning_rate: float = setting(
         0.025, "Learning rate of skip-gram at the start; it falls to 0.0001.", at_least=0
     )

@@ -21,7 +21,9 @@ class GATMethod(TwoPhase):
 
     base_epochs: int = setting(1000, "Epochs of the first phase.")
     base_stop_window: int = setting(
-        100, "Stop the first phase when the validation loss exceeds its mean over so many epochs; 0: never."
+        100,
+        "Stop the first phase when the validation loss exceeds its mean over so many epochs; 0: never.",
+        at_least=0,
     )
     epochs: int = setting(2000, "Epochs of the second phase.")
     learning_rate: float = setting(0.005, "Adam's learning rate.", at_least=0)

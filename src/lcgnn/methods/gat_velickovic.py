@@ -27,7 +27,7 @@ class VelickovicGAT(GATMethod):
 
     base_epochs: int = setting(100_000, "Epochs at most.")
     base_stop_window: int = setting(
-        0, "Stop also when the validation loss exceeds its mean over so many epochs; 0: never."
+        0, "Stop also when the validation loss exceeds its mean over so many epochs; 0: never.", at_least=0
     )
     base_selection: Selection = setting(
         "both", "Which epoch to report: accuracy, loss, both (best so far in the two), stopped or last."

@@ -26,7 +26,9 @@ class GCNIIMethod(TwoPhase):
 
     base_epochs: int = setting(500, "Epochs of the first phase.")
     base_stop_window: int = setting(
-        0, "Stop the first phase when the validation loss exceeds its mean over so many epochs; 0: never."
+        0,
+        "Stop the first phase when the validation loss exceeds its mean over so many epochs; 0: never.",
+        at_least=0,
     )
     epochs: int = setting(300, "Epochs of the second phase.")
     weight_decay: float = setting(5e-4, "L2 penalty on the two dense layers.", at_least=0)

@@ -36,7 +36,9 @@ class GRANDMethod(TwoPhase):
 
     base_epochs: int = setting(500, "Epochs of the first phase.")
     base_stop_window: int = setting(
-        0, "Stop the first phase when the validation loss exceeds its mean over so many epochs; 0: never."
+        0,
+        "Stop the first phase when the validation loss exceeds its mean over so many epochs; 0: never.",
+        at_least=0,
     )
     base_patience: int = setting(
         200,

@@ -43,11 +43,9 @@ def worse_than_base(graph: Placement, validation: Tensor, base: Stage, last: Sta
     lost = _vanished(*sizes)
     if not lost and _entropy(sizes[1]) >= _ENTROPY * _entropy(sizes[0]):
         return None
-    which = "a class" if lost == 1 else f"{lost} classes" if lost else "most nodes' classes"
-    return (
-        f"Label consistency is left out: with it {which} of the base's answer vanished, which happens where the "
-        "base is hardly sure of anything. More labels help."
-    )
+    which = "a class" if lost == 1 else f"{lost} classes" if lost else ""
+    what = f"{which} of the base's answer vanished" if which else "nearly all nodes got the same class"
+    return f"Label consistency is left out: with it {what}. More labels help."
 
 
 def _num_right(graph: Placement, nodes: Tensor, stage: Stage) -> int:

@@ -59,6 +59,7 @@ class IterativeClassification(Method):
         None,
         "scikit-learn's C of both classifiers, larger for a weaker penalty; null: chosen on the validation nodes "
         "from 0.01 to 100.",
+        above=0,
     )
     aggregator: Aggregator | None = setting(
         None,

@@ -17,6 +17,7 @@ from lcgnn.compute.kernels.threads import steady
 from lcgnn.compute.placement.base import Kind, Placement
 from lcgnn.compute.placement.in_turn import PartwiseTensors
 from lcgnn.compute.placement.whole import GraphTensors
+from lcgnn.compute.usual import usual
 from lcgnn.consistency import Reduction, aggregate, balanced
 from lcgnn.errors import ConfigError
 from lcgnn.graph import Graph, Split
@@ -52,7 +53,9 @@ class TwoPhase(Method):
     base_epochs: int = setting(200, "Epochs of the first phase.")
     base_selection: Selection = setting("loss", "Which epoch of the base to report: accuracy, loss or last.")
     base_stop_window: int = setting(
-        10, "Stop the first phase when the validation loss exceeds its mean over so many epochs; 0: never."
+        10,
+        "Stop the first phase when the validation loss exceeds its mean over so many epochs; 0: never.",
+        at_least=0,
     )
     epochs: int = setting(1000, "Epochs of the second phase.")
     selection: Selection = setting(
@@ -123,12 +126,15 @@ class TwoPhase(Method):
         return fit_one(seed, context) if self.models == 1 else fit_several(fit_one, self.models, seed, context)
 
     @steady()
+    @usual()
     def _fit_one(self, graph: Placement, train: Tensor, validation: Tensor, seed: int, context: Context) -> Fit:
         generator = torch.Generator().manual_seed(seed)
         network = self.network(graph.num_features, graph.num_classes, generator).to(graph.device)
         network.prepare(graph, seed)
         guard = worse_than_base if self.guard and self.aggregation == "consistency" else None
-        fit = fit_in_phases(network, graph, validation, seed, context, self.phases(graph, train), guard)
+        # Who keeps the last epoch has no label decide, however many there are.
+        deciding = validation[:0] if self.selection == "last" else validation
+        fit = fit_in_phases(network, graph, validation, seed, context, self.phases(graph, train), guard, deciding)
         class_agreement = self._agreement(network, graph, fit).cpu()
         if not torch.isfinite(class_agreement).all():
             last = fit.stages[-1]

@@ -29,6 +29,10 @@ from lcgnn.methods.base import register
 from lcgnn.methods.classical import Floats, class_prior, one_hot
 from lcgnn.methods.edges_alone import EdgesAlone
 
+_DIVERGED = "Label propagation did not converge: the edge weights differ by too much."
+# How far the sum of a node's probabilities may be from one.
+_TOLERANCE = 1e-4
+
 
 @register("lp", "Label propagation: labels spread over the edges until every node is its neighbours' mean.")
 @dataclass(frozen=True)
@@ -57,6 +61,9 @@ def harmonic_solution(graph: Graph, split: Split) -> tuple[Floats, NDArray[np.in
         rows = csr_array(adjacency[nodes])
         laplacian = csr_array(diags_array(degree) - rows[:, nodes])
         solution = _solve(laplacian, rows[:, split.train] @ distribution[split.train])
+        # Every node is a mean of labels that sum to one.
+        if not (np.abs(solution.sum(axis=1) - 1) < _TOLERANCE).all():
+            raise DataError(_DIVERGED)
         distribution[nodes] = solution / solution.sum(axis=1, keepdims=True)
     return distribution, nodes
 
@@ -68,12 +75,14 @@ def _reached(adjacency: csr_array, sources: NDArray[np.int64]) -> NDArray[np.boo
 
 
 def _solve(laplacian: csr_array, targets: Floats) -> Floats:
-    """``laplacian^-1 targets``, column by column; the diagonal is the preconditioner."""
-    preconditioner = diags_array(1.0 / laplacian.diagonal())
+    """``laplacian^-1 targets`` by columns; weights may differ, so equations are scaled by their diagonal."""
+    scale = 1.0 / np.sqrt(laplacian.diagonal())
+    scaled = csr_array(diags_array(scale) @ laplacian @ diags_array(scale))
     solution = np.empty_like(targets)
     for column in range(targets.shape[1]):
-        solution[:, column], failure = cg(laplacian, targets[:, column], rtol=1e-10, M=preconditioner)
+        found, failure = cg(scaled, scale * targets[:, column], rtol=1e-10)
         if failure:
-            raise DataError("Label propagation did not converge: the edge weights differ by too much.")
+            raise DataError(_DIVERGED)
+        solution[:, column] = scale * found
     # A distribution is never negative; rounding may be.
     return np.maximum(solution, 0.0)

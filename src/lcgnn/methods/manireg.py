@@ -59,12 +59,15 @@ class ManifoldRegularization(Method):
     deterministic: ClassVar[bool] = True
 
     ambient: float | None = setting(
-        None, "Weight of the ridge penalty (gamma_A); null: chosen on the validation nodes from 1e-6 to 0.1."
+        None,
+        "Weight of the ridge penalty (gamma_A); null: chosen on the validation nodes from 1e-6 to 0.1.",
+        at_least=1e-9,
     )
     ratio: float | None = setting(
         None,
         "Weight of smoothness over the edges relative to the ridge penalty, gamma_I / (n^2 gamma_A); null: chosen "
         "on the validation nodes from 0.001 to 100.",
+        above=0,
     )
 
     def fit(self, graph: Graph, split: Split, seed: int = 0, context: Context | None = None) -> Fit:  # noqa: ARG002

@@ -27,7 +27,9 @@ class MLPMethod(TwoPhase):
 
     base_selection: Selection = setting("accuracy", "Which epoch of the base to report: accuracy, loss or last.")
     base_stop_window: int = setting(
-        0, "Stop the first phase when the validation loss exceeds its mean over so many epochs; 0: never."
+        0,
+        "Stop the first phase when the validation loss exceeds its mean over so many epochs; 0: never.",
+        at_least=0,
     )
     hidden: int = setting(16, "Width of the hidden layer.", at_least=1)
     dropout: float = setting(0.5, "Dropout rate on the hidden layer.", at_least=0, below=1)

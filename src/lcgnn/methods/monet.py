@@ -28,7 +28,9 @@ class MoNetMethod(TwoPhase):
     base_epochs: int = setting(300, "Epochs of the first phase.")
     base_selection: Selection = setting("accuracy", "Which epoch of the base to report: accuracy, loss or last.")
     base_stop_window: int = setting(
-        0, "Stop the first phase when the validation loss exceeds its mean over so many epochs; 0: never."
+        0,
+        "Stop the first phase when the validation loss exceeds its mean over so many epochs; 0: never.",
+        at_least=0,
     )
     weight_decay: float = setting(0.005, "L2 penalty on all parameters.", at_least=0)
     kernels: int = setting(3, "Gaussian kernels of each layer.", at_least=1)

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from lcgnn.compute.kernels.threads import steady
 from lcgnn.compute.placement.base import Placement
+from lcgnn.compute.usual import usual
 from lcgnn.mapping import all_in_blocks
 from lcgnn.methods.base import Context, Fit, Stage
 from lcgnn.networks.network import Network
@@ -25,6 +26,7 @@ Guard: TypeAlias = Callable[[Placement, Tensor, Stage, Stage], str | None]
 
 
 @steady()
+@usual()
 def fit_in_phases(
     network: Network,
     graph: Placement,
@@ -33,10 +35,12 @@ def fit_in_phases(
     context: Context,
     phases: Sequence[tuple[Phase, Objective]],
     guard: Guard | None = None,
+    deciding: Tensor | None = None,
 ) -> Fit:
     """Train a network phase after phase; the fit has a stage for each and the last one's chosen parameters.
 
-    With a guard that objects to the last stage, it ends where it began: as the first one.
+    With a guard that objects to the last stage, it ends where it began: as the first one. The guard is shown the
+    labels of the ``deciding`` nodes, by default those for validation.
     """
     trainer = Trainer(
         network,
@@ -56,7 +60,8 @@ def fit_in_phases(
         # Ranks find this out together, by the class agreement that all of them have.
         if graph.kind != "on ranks" and not all_in_blocks(np.isfinite, stages[-1].label_distribution):
             raise diverged(phase, outcome.best_epoch, "a probability is not finite")
-    objection = guard(graph, validation, stages[0], stages[-1]) if guard and len(stages) > 1 else None
+    shown = validation if deciding is None else deciding
+    objection = guard(graph, shown, stages[0], stages[-1]) if guard and len(stages) > 1 else None
     if objection is not None:
         kept = stages[0].label_distribution
         stages[-1] = replace(stages[-1], label_distribution=kept, best_epoch=0, note=objection)
@@ -66,6 +71,7 @@ def fit_in_phases(
 
 
 @steady()
+@usual()
 @torch.no_grad()
 def fitted_logits(network: Network, parameters: Mapping[str, Tensor], graph: Placement) -> Tensor:
     """Logits (N, C) of a network with fitted parameters; DataError if they are not a network's of this form."""

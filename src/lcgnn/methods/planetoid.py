@@ -58,8 +58,10 @@ class PlanetoidMethod(Method):
     walks: int = setting(1000, "Random walks an epoch.")
     length: int = setting(10, "Steps of each walk.", at_least=1)
     window: int = setting(3, "Nodes of a walk at most so many steps apart are each other's context.", at_least=1)
-    label_pairs: int = setting(1000, "Pairs of equally labelled training nodes an epoch.")
-    negatives: int = setting(2, "Random pairs for each pair that belongs together.")
+    label_pairs: int = setting(
+        1000, "Pairs of equally labelled training nodes an epoch.", at_least=0, at_most=10**7
+    )
+    negatives: int = setting(2, "Random pairs for each pair that belongs together.", at_least=0, at_most=1000)
     penalty: float = setting(30.0, "L2 penalty on embeddings and contexts, beside the loss of one walk a node.")
     dropout: float = setting(0.5, "Dropout rate on the features.", at_least=0, below=1)
     context_weight: float = setting(1.0, "Weight of the context loss beside the classification loss.")

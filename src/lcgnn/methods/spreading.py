@@ -72,8 +72,8 @@ def spread_labels(graph: Graph, split: Split, alpha: float) -> tuple[Floats, NDA
 
 
 def _normalised(adjacency: csr_array) -> csr_array:
-    """S; a node without neighbours has a row of zeros."""
-    weights = adjacency.astype(np.float64)
+    """S; a node without neighbours but itself has a row of zeros."""
+    weights = csr_array(adjacency - diags_array(adjacency.diagonal()), dtype=np.float64)
     degree = np.asarray(weights.sum(axis=1)).ravel()
     scale = np.divide(1.0, np.sqrt(degree), out=np.zeros_like(degree), where=degree > 0)
     return csr_array(diags_array(scale) @ weights @ diags_array(scale))

@@ -162,9 +162,13 @@ class GRAND(Network):
         here = graph.kind != "in turn" and self.averages is None and fused(self.weight_0)
         return GRANDPasses(self, graph) if here else super().passes(graph)
 
+    def least_confidence(self, num_classes: int) -> float:
+        """The mean probability from which on samples are to agree, which is below one for two classes as well."""
+        return min(self.confidence / num_classes, (1 + 1 / num_classes) / 2)
+
     def train_pass(self, graph: Placement, embedding: Tensor | None, key: int) -> TrainingOutput:
         samples = [self.readout(graph, embedding, derive_key(key, sample)) for sample in range(self.samples)]
-        surest = self.confidence / samples[0].shape[1]
+        surest = self.least_confidence(samples[0].shape[1])
         apart: Tensor = _Disagreement.apply(torch.stack(samples), self.temperature, surest)  # type: ignore[no-untyped-call]
         share = 1 / self.samples
         extra_loss = apart * (self.agreement_weight * share / graph.total(graph.num_nodes))

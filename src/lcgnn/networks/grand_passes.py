@@ -65,7 +65,7 @@ class GRANDPasses(Passes):
                 projected = self.embedding * sample.kept[:, None]
             sample.dropout = graph.dropout(network.dropout, own_key, "hidden")
             logits.copy_(self._logits(projected, sample.dropout, sample.hidden))
-        surest = network.confidence / graph.num_classes
+        surest = network.least_confidence(graph.num_classes)
         loss, self.apart = disagreement(self.logits, network.temperature, surest)
         extra_loss = torch.tensor(loss * self.scale)
         return TrainingOutput(self.logits[0], tuple(self.logits[1:]), extra_loss, 1 / network.samples)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import torch
 from torch import Tensor, nn
 
 from lcgnn.compute.kernels.objective import label_consistency_loss
 from lcgnn.consistency import Reduction, aggregate, agreement, safe_log
+from lcgnn.errors import ConfigError, InputError
 
 
 class LabelConsistency(nn.Module):
@@ -34,37 +35,52 @@ class LabelConsistency(nn.Module):
         super().__init__()
         self.base = base
         self.weight = weight
+        if reduction not in get_args(Reduction):
+            raise ConfigError(f"reduction is {reduction!r}. It can be {' or '.join(get_args(Reduction))}.")
         self.reduction: Reduction = reduction
         self.register_buffer("class_agreement", None)
 
     def forward(self, *args: Any, **kwargs: Any) -> Tensor:
         r""":math:`\ln \hat Z` (N, C) for whatever the base module takes."""
-        return safe_log(aggregate(self.label_distribution(*args, **kwargs), self.class_agreement))
+        distribution = self.label_distribution(*args, **kwargs)
+        with torch.autocast(distribution.device.type, enabled=False):
+            return safe_log(aggregate(distribution, self.class_agreement))
 
     def label_distribution(self, *args: Any, **kwargs: Any) -> Tensor:
         """Z (N, C): what the base module says alone."""
-        return torch.softmax(self.base(*args, **kwargs), dim=1)
+        return torch.softmax(_in_full(self.base(*args, **kwargs)), dim=1)
 
     def loss(self, labels: Tensor, nodes: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         """The full loss at the labelled nodes; what follows ``nodes`` goes to the base module.
 
         Args:
-            labels: (N,) of which only those of ``nodes`` are read.
+            labels: (N,) or (N, 1), of which only those of ``nodes`` are read.
             nodes: Numbers of the labelled nodes, or a mask (N,).
         """
-        logits = self.base(*args, **kwargs)
-        if nodes.dtype == torch.bool:
+        logits = _in_full(self.base(*args, **kwargs))
+        labels = labels.view(-1)
+        if nodes.dtype in (torch.bool, torch.uint8):
+            if nodes.shape != labels.shape[:1]:
+                raise InputError(f"nodes: a mask of shape {tuple(nodes.shape)} for {labels.shape[0]} nodes.")
             nodes = nodes.nonzero().view(-1)
-        return label_consistency_loss(logits, labels, nodes, self.weight, self.reduction)
+        with torch.autocast(logits.device.type, enabled=False):
+            return label_consistency_loss(logits, labels, nodes, self.weight, self.reduction)
 
     @torch.no_grad()
     def freeze_agreement(self, *args: Any, **kwargs: Any) -> None:
         """Keep this graph's (C, C) class agreement, so that nodes of another graph are compared with its nodes."""
-        self.class_agreement = agreement(self.label_distribution(*args, **kwargs))
+        distribution = self.label_distribution(*args, **kwargs)
+        with torch.autocast(distribution.device.type, enabled=False):
+            self.class_agreement = agreement(distribution)
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
         """Make room for a saved agreement: torch loads no buffer where there is none, and misses one that is."""
         saved = state_dict.get(f"{prefix}class_agreement")
-        device = next((parameter.device for parameter in self.base.parameters()), None)
-        self.class_agreement = None if saved is None else torch.empty_like(saved, device=device)
+        like = next((parameter for parameter in self.base.parameters() if parameter.is_floating_point()), saved)
+        self.class_agreement = None if saved is None or like is None else like.new_empty(saved.shape)
         super()._load_from_state_dict(state_dict, prefix, *args)
+
+
+def _in_full(logits: Tensor) -> Tensor:
+    """Logits in single precision at least: sums over all nodes go beyond what half of it can hold."""
+    return logits.float() if logits.dtype in (torch.float16, torch.bfloat16) else logits

@@ -76,7 +76,7 @@ class ModuleNetwork(Network):
                 f"The module {type(self.module).__name__} gave {given} where logits of shape {expected} are "
                 "expected. Let its last layer have one output for each class."
             )
-        return logits
+        return logits.float()
 
 
 @dataclass(frozen=True, eq=False)

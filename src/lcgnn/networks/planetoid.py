@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -53,10 +54,18 @@ class ContextSampler:
             np.concatenate([part.signs for part in parts]),
         )
 
+    @property
+    def num_starts(self) -> int:
+        """How many walks there are, by which the loss over their pairs is divided."""
+        return max(min(self.walks, self._connected.size), 1)
+
+    @cached_property
+    def _connected(self) -> NDArray[np.int64]:
+        return np.flatnonzero(np.diff(self.adjacency.indptr))
+
     def _from_walks(self, generator: np.random.Generator, key: int) -> Pairs:
         """Nodes near each other on walks from random nodes, each beside random nodes of the graph."""
-        connected = np.flatnonzero(np.diff(self.adjacency.indptr))
-        starts = generator.permutation(connected)[: self.walks]
+        starts = generator.permutation(self._connected)[: self.walks]
         walks = random_walks(self.adjacency, starts, self.length + 1, key).astype(np.int64)
         places = np.arange(self.length + 1)
         apart = abs(places[:, None] - places)
@@ -147,7 +156,7 @@ class Planetoid(Network):
     def train_pass(self, graph: Placement, embedding: Tensor | None, key: int) -> TrainingOutput:  # noqa: ARG002
         embedded = self._embedded(graph)
         logits, *further = self._answers(graph, embedded, key)
-        loss = context_loss(embedded, self.context, self.sampler.draw(key)) / self.sampler.walks
+        loss = context_loss(embedded, self.context, self.sampler.draw(key)) / self.sampler.num_starts
         squares = embedded.square().sum(dim=1, keepdim=True) + self.context.square().sum(dim=1, keepdim=True)
         extra_loss = ((loss + self.penalty / 2 * squares) / graph.num_nodes).sum()
         return TrainingOutput(logits, tuple(further), extra_loss)

@@ -11,6 +11,7 @@ from typing import Any, Literal, cast, get_args
 
 from lcgnn.assessment.suggestion import strategies, strategy
 from lcgnn.errors import ConfigError
+from lcgnn.files import plain
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Method, create, entry, is_registered
 from lcgnn.methods.base import OWN_GRAPH
@@ -178,5 +179,5 @@ class RunSpec:
 
 def fingerprint(content: Mapping[str, Any]) -> str:
     """A hash of plain data that does not depend on the order of its keys."""
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), default=plain)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

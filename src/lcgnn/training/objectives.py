@@ -25,6 +25,10 @@ from lcgnn.compute.kernels.objective import (
 )
 from lcgnn.compute.placement.base import EVERYWHERE, EdgeRows, Kind, Placement
 from lcgnn.consistency import Reduction
+from lcgnn.limits import check_memory
+
+# That autograd keeps of every pair of labels.
+_BYTES_A_PAIR = 20
 
 
 class Objective(ABC):
@@ -246,6 +250,8 @@ class LabelConsistencyObjective(LabelledObjective):
         every = torch.arange(labelled.shape[0], device=labelled.device)
         loss = consistency.classification_loss(aggregated, self.train_labels, every, self.reduction)
         if self.weight:
+            count = labelled.shape[0]
+            check_memory(f"The regulariser over all pairs of {count:,} labels", _BYTES_A_PAIR * count**2)
             pairs = consistency.regularization_loss(labelled, self.train_labels, self.reduction)
             loss = loss + self.weight * pairs
         return loss

@@ -29,7 +29,7 @@ def load(folder: Path, nodes: str, edges: str = EDGES, table: str = "nodes.csv",
 
 def dense(made: Loaded) -> NDArray[np.float32]:
     features = made.graph.features
-    return features if isinstance(features, np.ndarray) else features.toarray()  # type: ignore[union-attr]
+    return features if isinstance(features, np.ndarray) else features.toarray()
 
 
 def test_a_column_of_the_nodes_that_is_not_to_be_used_says_nothing_of_the_edges(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def kept_rows(dropout: Dropout, column: Tensor) -> Tensor:
 
 
 def _a_few_of(block: slice, features: Tensor) -> Iterator[slice]:
-    rows = max(_ENTRIES // features.shape[1], 1)
+    rows = max(_ENTRIES // max(features.shape[1], 1), 1)
     return (slice(first, min(first + rows, block.stop)) for first in range(block.start, block.stop, rows))
 
 

@@ -22,6 +22,7 @@ from lcgnn.compute.kernels import threads
 from lcgnn.compute.kernels.backend import Constant, constant, fused
 from lcgnn.compute.kernels.divided_objective import Softmax, loss_and_gradient
 from lcgnn.consistency import Reduction
+from lcgnn.errors import InputError
 
 _NO_NODES = np.empty(0, np.int64)
 _NO_ROWS = np.empty((0, 0), np.float32)
@@ -31,11 +32,37 @@ def label_consistency_loss(
     logits: Tensor, labels: Tensor, nodes: Tensor, weight: float = 1.0, reduction: Reduction = "mean"
 ) -> Tensor:
     """The loss of equation 4 straight from a base model's logits; see ``consistency.label_consistency_loss``."""
+    _check_nodes(logits, labels, nodes)
     if fused(logits):
-        loss: Tensor = _LabelConsistencyLoss.apply(logits, labels, nodes, weight, reduction)  # type: ignore[no-untyped-call]
+        given = logits, labels.long(), nodes.long(), weight, reduction
+        loss: Tensor = _LabelConsistencyLoss.apply(*given)  # type: ignore[no-untyped-call]
         return loss
     distribution = torch.softmax(logits, dim=1)
     return consistency.label_consistency_loss(distribution, labels, nodes, weight, reduction)
+
+
+def _check_nodes(logits: Tensor, labels: Tensor, nodes: Tensor) -> None:
+    """Refuse nodes that are not there, and labels that are no classes: compiled passes look nothing up twice."""
+    num_nodes, num_classes = logits.shape
+    for name, numbers in (("nodes", nodes), ("labels", labels)):
+        if numbers.dim() != 1 or numbers.dtype not in (torch.int64, torch.int32, torch.int16):
+            kind = str(numbers.dtype).removeprefix("torch.")
+            raise InputError(
+                f"{name}: {kind} of shape {tuple(numbers.shape)}. Give whole numbers in one dimension."
+            )
+    if labels.shape[0] != num_nodes:
+        raise InputError(f"{labels.shape[0]} labels for {num_nodes} rows of logits. Give one for each node.")
+    if not nodes.shape[0]:
+        raise InputError("There are no labelled nodes to take the loss at.")
+    low, high = (int(bound) for bound in nodes.aminmax())
+    if not 0 <= low <= high < num_nodes:
+        raise InputError(f"nodes: {low if low < 0 else high} is none of the {num_nodes} nodes.")
+    low, high = (int(bound) for bound in labels[nodes.long()].aminmax())
+    if not 0 <= low <= high < num_classes:
+        raise InputError(
+            f"labels: {low if low < 0 else high} is none of the {num_classes} classes. Leave out nodes without a "
+            "label."
+        )
 
 
 def label_consistency_scores(logits: Tensor, labels: Tensor, nodes: Tensor) -> tuple[float, int]:
@@ -121,7 +148,7 @@ class _Softmax(NamedTuple):
         by_distribution: NDArray[np.float32] = _NO_ROWS,
     ) -> Tensor:
         """(N, C) by the logits, given the gradients by agreement and totals, and by the rows of some nodes."""
-        gradient = torch.empty(shape)
+        gradient = torch.empty(shape, dtype=torch.float32, device="cpu")
         given = by_agreement, by_totals, nodes, distribution, by_distribution
         _kernels().logits_gradient(self.classes, self.blocks, *given, gradient.numpy())
         return gradient
@@ -142,7 +169,7 @@ class _LabelConsistencyLoss(torch.autograd.Function):
     ) -> Tensor:
         loss, gradient = label_consistency_gradient(logits, labels, nodes, weight, reduction)
         ctx.save_for_backward(gradient)
-        return torch.tensor(loss, dtype=torch.float32)
+        return torch.tensor(loss, dtype=torch.float32, device="cpu")
 
     @staticmethod
     @once_differentiable
@@ -172,6 +199,6 @@ def cross_entropy_gradient(logits: Tensor, labels: Tensor, nodes: Tensor) -> tup
     """Mean cross-entropy of the softmax at the nodes and its gradient (N, C) by the logits, without autograd."""
     from lcgnn.compute.kernels.compiled import cross_entropy
 
-    gradient = torch.zeros(logits.shape)
+    gradient = torch.zeros(logits.shape, dtype=torch.float32, device="cpu")
     loss = cross_entropy.loss_and_gradient(_array(logits), labels.numpy(), nodes.numpy(), gradient.numpy())
     return loss, gradient
