@@ -235,6 +235,11 @@ class Split:
         if unlabelled.size:
             raise DataError(f"The split names node {unlabelled[0]} of {graph.name}, whose label is unknown.")
 
+    def among(self, nodes: NDArray[np.int64]) -> Split:
+        """The split with these nodes only."""
+        train, validation, test = (part[np.isin(part, nodes)] for part in (self.train, self.validation, self.test))
+        return Split(train, validation, test, self.name)
+
     @cached_property
     def checksum(self) -> str:
         """A sha256 over the three parts, in their order."""

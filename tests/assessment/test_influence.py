@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from scipy.stats import spearmanr
 
 from lcgnn.assessment import influence
-from lcgnn.assessment.influence import LabelInfluences, nearest_labels
+from lcgnn.assessment.influence import LabelInfluences, _Problem, nearest_labels
 from lcgnn.compute.placement.whole import GraphTensors
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Fit, Method, create
@@ -141,3 +141,23 @@ def test_of_too_many_labels_the_nearest_are_weighed(small_graph: Small, monkeypa
     assert nearest_labels(graph, split.train, own, 1).tolist() == [own]
     monkeypatch.setattr(influence, "_MOST_READ", 1)
     assert LabelInfluences(networks, graph, split.train).on(7, 0) is None
+
+
+@pytest.mark.parametrize("scale", [1.0, 100.0, 10_000.0])
+def test_solving_to_the_end_ends_there_however_far_that_is(scale: float) -> None:
+    generator = torch.Generator().manual_seed(0)
+    count, classes, decay = 12, 3, 1e-3
+    rows = torch.randn(count, 6, generator=generator, dtype=torch.float64)
+    kernel = scale * torch.kron(rows @ rows.T, torch.eye(classes, dtype=torch.float64))
+    labels = torch.arange(count) % classes
+    problem = _Problem(
+        kernel, torch.randn(count, classes, generator=generator, dtype=torch.float64), labels, decay
+    )
+    targets = torch.nn.functional.one_hot(labels, classes).double()
+    before = (torch.softmax(problem.logits, dim=1) - targets) / count
+    for position, change in enumerate(problem.to_the_end()):
+        logits = problem.logits + (kernel @ change).view(count, classes)
+        share = torch.full((count, 1), 1 / (count - 1), dtype=torch.float64)
+        share[position] = 0
+        slope = ((torch.softmax(logits, dim=1) - targets) * share - before).view(-1) + decay * change
+        assert slope.norm() < 1e-6 * before.norm()

@@ -289,3 +289,11 @@ def test_parameters_are_read_at_the_fit_only(data: Any) -> None:
     assert LCGNNClassifier("no such base").base == "no such base"
     with pytest.raises(ConfigError):
         LCGNNClassifier("no such base").fit(data.X, data.truth)
+
+
+def test_labels_of_pandas_with_gaps_can_be_scored(small_graph):
+    graph, split = small_graph()
+    names = np.array(graph.class_names)[graph.labels]
+    series = pd.Series(names, dtype="string").where(np.isin(np.arange(graph.num_nodes), split.train))
+    classifier = LCGNNClassifier("gcn", settings={"epochs": 5}).fit(graph.features, series, graph.adjacency)
+    assert 0 <= classifier.score(graph.features, series, graph.adjacency) <= 1

@@ -12,7 +12,7 @@ import lcgnn
 from lcgnn.errors import ConfigError, DataError, OutputError
 from lcgnn.graph import Graph, Split
 from lcgnn.methods.lc import TwoPhase
-from lcgnn.runs.doubt import doubt
+from lcgnn.runs.doubt import _never_found, doubt
 from lcgnn.sources.examples import write_example
 
 SHORT = {"base_epochs": 60, "epochs": 20}
@@ -153,3 +153,33 @@ def test_names_that_a_spreadsheet_would_run_are_defused(small_graph: object, tmp
     rows = read_rows(tmp_path / "doubts.csv")
     assert rows
     assert all(row["id"].startswith("'=") for row in rows)
+
+
+def test_the_mean_of_several_doubts_by_its_own_folds(tables: Path, tmp_path: Path) -> None:
+    short = {"lc-gcn": SHORT, "lc-appnp": SHORT}
+    found = doubt(tables, "blend", settings={"settings": short}, folds=2, workers=1, out=tmp_path / "run", edges=0)
+    assert (found.method, found.held_out) == ("blend", 30)
+
+
+def test_validation_labels_that_leave_none_to_hold_out_are_told(tmp_path: Path, small_graph: object) -> None:
+    graph, _ = small_graph()  # type: ignore[operator]
+    two = [int(node) for label in range(4) for node in np.flatnonzero(graph.labels == label)[:2]]
+    with pytest.raises(DataError, match="no class has two labels"):
+        doubt((graph, split_of(two)), "lc-gcn", validation=0.5, out=tmp_path / "run")
+
+
+def test_after_a_training_that_was_ended_doubts_come_from_a_fit_of_their_own(tables: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    lcgnn.train(tables, "lc-gcn", settings=SHORT, folds=2, workers=1, out=folder)
+    for name in ("model.safetensors", "result.json"):
+        (folder / "seed-0" / name).unlink()
+    assert doubt(tables, "lc-gcn", settings=SHORT, folds=2, workers=1, out=folder).held_out == 30
+
+
+def test_of_a_class_that_is_never_found_no_doubt_says_anything() -> None:
+    graph = Graph.from_edges("pairs", np.array([[0], [1]]), 6, np.array([0, 0, 0, 0, 1, 1]), ("usual", "rare"))
+    held_out = np.tile([0.9, 0.1], (6, 1))
+    (told,) = _never_found(graph, graph.labels, np.arange(6), held_out)
+    assert told == "Of 'rare' (2) no held-out label is found: that such a label is doubted says nothing."
+    held_out[5] = 0.2, 0.8
+    assert _never_found(graph, graph.labels, np.arange(6), held_out) == []

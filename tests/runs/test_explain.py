@@ -222,3 +222,37 @@ def test_a_graph_that_has_changed_is_told(run: Path, tables: Path, tmp_path: Pat
     (changed / "edges.csv").write_text("source,target\narticle-000,article-001\n", encoding="utf-8")
     with pytest.raises(DataError, match="is not the graph that the model was trained on"):
         explain(run, NODE, changed)
+
+
+@pytest.mark.parametrize("method", ["lp", "spreading"])
+def test_without_a_network_the_answer_is_that_of_the_predictions_too(
+    method: str, tables: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    lcgnn.train(tables, method, folds=3, seeds=2, workers=1, out=folder)
+    written = answers(folder / "seed-0" / "predictions.csv")
+    found = explainer_of(folder)
+    assert found.models[0].temperature != 1
+    for name in ("article-000", "article-100", "article-200"):
+        told = found.explain(find_node(found.graph, name))
+        assert float(written[name]["probability"]) == pytest.approx(told.probability, abs=1e-4)
+
+
+def test_of_several_models_the_first_is_asked_again_only_where_it_answers_as_all_do(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    several = dataclasses.replace(explainer_of(run), retrain=True)
+    asked = []
+
+    def changed(model: object, graph: object, split: object, node: int, before: Any, *_: object) -> tuple[()]:
+        asked.append((node, before))
+        return ()
+
+    monkeypatch.setattr("lcgnn.runs.explaining.explainer.changed_labels", changed)
+    first = dataclasses.replace(several, models=several.models[:1]).distribution
+    agree = first.argmax(axis=1) == several.distribution.argmax(axis=1)
+    for node in (int(agree.argmax()), int(agree.argmin())):
+        several.explain(node)
+    assert not agree.all()
+    assert [node for node, _ in asked] == [int(agree.argmax())]
+    np.testing.assert_array_equal(asked[0][1], first[asked[0][0]])

@@ -4,12 +4,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
+import torch
 
 import lcgnn
 from lcgnn.files import read_json, sha256_of, write_json
-from lcgnn.methods import Context
+from lcgnn.methods import Context, module_method
 from lcgnn.runs.run import Manner, Run, execute
 from lcgnn.runs.spec import RunSpec
 from lcgnn.sources.in_python import Given
@@ -129,3 +131,41 @@ def test_columns_with_other_names_or_units_keep_the_model_which_then_reads_these
         fitted.add((tmp_path / "run" / "seed-0" / "metrics.csv").stat().st_mtime_ns)
     assert len(fitted) == 1
     assert all(abs(answer - answers[0]).max() < 1e-5 for answer in answers)
+
+
+def test_another_module_is_another_run_and_the_same_one_is_not_repeated(
+    small_graph: Callable[..., Any], tmp_path: Path
+) -> None:
+    graph, split = small_graph()
+
+    class Plain(torch.nn.Module):
+        def __init__(self, width: int) -> None:
+            super().__init__()
+            self.layers = torch.nn.Sequential(torch.nn.Linear(10, width), torch.nn.Linear(width, 4))
+
+        def forward(self, x: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:  # noqa: ARG002
+            answers: torch.Tensor = self.layers(x)
+            return answers
+
+    class Silent(Plain):
+        def forward(self, x: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
+            return super().forward(x, edge_index) * 0
+
+    times, short = [], dict[str, Any](SHORT)
+    for module in (lambda *_: Plain(8), lambda *_: Plain(8), lambda *_: Plain(16), lambda *_: Silent(16)):
+        lcgnn.train((graph, split), module_method(module, **short), folds=0, out=tmp_path / "run")
+        times.append((tmp_path / "run" / "seed-0" / "metrics.csv").stat().st_mtime_ns)
+    assert times[0] == times[1]
+    assert len(set(times)) == 3
+
+
+def test_numbers_of_numpy_are_numbers_wherever_one_is_asked_for(
+    small_graph: Callable[..., Any], tmp_path: Path
+) -> None:
+    graph, _ = small_graph()
+    numbers: dict[str, Any] = {"labels_per_class": np.int64(3), "folds": np.int64(2)}
+    settings = {"epochs": np.int64(3), "dropout": np.float32(0.5)}
+    trained = lcgnn.train(
+        (graph, None), "gcn", settings=settings, split="handful", workers=1, out=tmp_path / "run", **numbers
+    )
+    assert trained.summary.seeds == (0,)

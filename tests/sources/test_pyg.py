@@ -7,6 +7,7 @@ from scipy.sparse import csr_array
 from torch_geometric.data import Data
 from torch_geometric.nn import GCNConv
 
+import lcgnn
 from lcgnn.errors import ConfigError, DataError
 from lcgnn.graph import Graph, Split
 from lcgnn.sources.pyg import from_pyg, to_pyg
@@ -154,3 +155,16 @@ def test_without_torch_geometric_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch_geometric.data", None)
     with pytest.raises(ConfigError, match=r"needs torch_geometric, .*pip install 'lcgnn\[pyg\]'"):
         to_pyg(small_graph())
+
+
+def test_masks_need_nothing_to_train_on_where_a_model_is_asked(small_graph, tmp_path):
+    graph, split = small_graph()
+    data = to_pyg(graph, split)
+    trained = lcgnn.train(data, "gcn", settings={"epochs": 3}, folds=0, out=tmp_path / "run")
+    expected = trained.predict().distribution
+    for name in ("train_mask", "val_mask"):
+        data[name] = torch.zeros(graph.num_nodes, dtype=torch.bool)
+    np.testing.assert_array_equal(lcgnn.predict(trained.folder, data).distribution, expected)
+    data.y = None
+    data.train_mask, data.test_mask = data.test_mask, data.train_mask
+    np.testing.assert_array_equal(lcgnn.predict(trained.folder, data).distribution, expected)

@@ -28,7 +28,10 @@ from lcgnn.methods.fitted import FittedNetwork
 
 # Labelled rows times classes up to which every label's problem is solved to its end.
 _FEW_ROWS = 240
-_NEWTON_STEPS = 8
+# Newton's steps, of which few are taken where they lead to the end, and how often one is halved at most.
+_NEWTON_STEPS, _MOST_HALVED = 50, 20
+# A slope so small beside the first is none.
+_FLAT = 1e-10
 # Rows of the Jacobian at most, numbers in it, and numbers of the graph that all backward passes may read together.
 _MOST_ROWS = 1000
 _MOST_NUMBERS = 100_000_000
@@ -143,11 +146,25 @@ class _Problem:
         share = torch.full((count, 1), 1 / max(count - 1, 1), dtype=torch.float64)
         share[position] = 0
         before = self._residual(self.logits, torch.full_like(share, 1 / count))
-        change = torch.zeros(self.kernel.shape[0], dtype=torch.float64)
-        for _ in range(_NEWTON_STEPS):
+
+        def at(change: Tensor) -> tuple[Tensor, Tensor]:
             logits = self.logits + (self.kernel @ change).view_as(self.logits)
-            slope = self._residual(logits, share) - before + self.decay * change
-            change = change - torch.linalg.solve(self._curvature(logits, share), slope)
+            return logits, self._residual(logits, share) - before + self.decay * change
+
+        change = torch.zeros(self.kernel.shape[0], dtype=torch.float64)
+        logits, slope = at(change)
+        flat = _FLAT * slope.norm()
+        for _ in range(_NEWTON_STEPS):
+            if slope.norm() <= flat:
+                break
+            step = torch.linalg.solve(self._curvature(logits, share), slope)
+            for _ in range(_MOST_HALVED):
+                there = at(change - step)
+                if there[1].norm() < slope.norm():
+                    break
+                # Far from the end a whole step may lead away from it.
+                step = step / 2
+            change, (logits, slope) = change - step, there
         return change
 
     def in_one_step(self) -> Tensor:

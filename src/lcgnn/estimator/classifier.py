@@ -213,7 +213,8 @@ class LCGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The share of the rows with a label in y whose label `predict` finds."""
         predicted = self.predict(X, adjacency)
         truth = _column(self, y, predicted.size)
-        labelled = has_label(truth) | np.isin(truth, self.classes_)
+        known = set(self.classes_.tolist())
+        labelled = has_label(truth) | np.array([value in known for value in truth.tolist()], dtype=bool)
         if not labelled.any():
             raise InputError("y: no row has a label to compare with. Give the true labels of some rows.")
         weights = None if sample_weight is None else np.asarray(sample_weight)[labelled]

@@ -128,6 +128,10 @@ class Method(ABC):
         """
         raise ConfigError(f"{type(self).__name__} classifies only the nodes that it is fitted to.")
 
+    def own_parts(self, num_features: int, num_classes: int) -> dict[str, str]:  # noqa: ARG002
+        """What identifies a fit beside name and settings, on graphs of this size; nothing for what lcgnn has."""
+        return {}
+
     def plain_settings(self) -> dict[str, Any]:
         """Its settings as plain data, as records and models keep them.
 

@@ -7,6 +7,7 @@ PyTorch Geometric's models are (see ``networks/module.py``). ``module_method`` m
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -31,6 +32,15 @@ class ModuleMethod(TwoPhase):
 
     def network(self, num_features: int, num_classes: int, generator: torch.Generator) -> ModuleNetwork:
         return ModuleNetwork(num_features, num_classes, type(self).factory, generator=generator)
+
+    def own_parts(self, num_features: int, num_classes: int) -> dict[str, str]:
+        """The module: its layers, the shapes of its parameters, and its code where there is a file with it."""
+        with torch.random.fork_rng(devices=[]):
+            module = type(self).factory(num_features, num_classes)
+        if not isinstance(module, torch.nn.Module):
+            return {}
+        shapes = [f"{name} {tuple(value.shape)}" for name, value in module.state_dict().items()]
+        return {"module": "\n".join([repr(module), *shapes, _code_of(type(module))])}
 
     @property
     def own_name(self) -> str:
@@ -90,6 +100,13 @@ def _class_of(factory: ModuleFactory, name: str) -> type[ModuleMethod]:
     # The name is part of what identifies a run's first phase, and of what may be registered twice.
     made = type(ModuleMethod.__name__, (ModuleMethod,), {**members, "__qualname__": f"ModuleMethod[{name}]"})
     return dataclass(frozen=True)(made)
+
+
+def _code_of(kind: type) -> str:
+    try:
+        return inspect.getsource(kind)
+    except (OSError, TypeError):
+        return ""
 
 
 def _again(factory: ModuleFactory, name: str, settings: dict[str, Any]) -> ModuleMethod:

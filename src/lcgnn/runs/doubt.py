@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from lcgnn.assessment.calibration import at_temperature
 from lcgnn.assessment.doubt import Doubt, doubtful_labels, estimated_wrong
 from lcgnn.assessment.doubtful_edges import EdgeDoubt, doubtful_edges
 from lcgnn.compute.kernels.threads import check_threads, using
-from lcgnn.errors import DataError
+from lcgnn.errors import DataError, OutputError
 from lcgnn.features.cells import defused
 from lcgnn.graph import UNLABELLED, Graph, Split
 from lcgnn.methods import Context, Method
@@ -26,7 +27,7 @@ from lcgnn.runs.choice.planning import method_for
 from lcgnn.runs.cross_validation import most_labels
 from lcgnn.runs.held_out import HeldOutLabels, by_folder, by_session, folds_to_ask, is_run_folder
 from lcgnn.runs.planning import plan
-from lcgnn.runs.predict import find_models, load_models, mean_distribution
+from lcgnn.runs.predict import load_models, mean_distribution
 from lcgnn.runs.run import Manner
 from lcgnn.runs.spec import SplitKind, SplitSpec
 from lcgnn.runs.watching import Watcher
@@ -205,6 +206,7 @@ def doubt(
         folds=folds_to_ask(loaded.graph, used, folds),
         budget=seconds,
     )
+    check_labels(loaded.graph, session.runs[0].split)
     watcher.notes(session.notes)
     with using(threads):
         return _doubts(by_session(session, watcher), session.folder, edges, device)
@@ -249,10 +251,12 @@ def _answers(held_out: HeldOutLabels, folder: Path, device: str) -> NDArray[np.f
     """(N, C) what is predicted with all labels: by the run's models, if they are there and can tell, or a fit."""
     run = held_out.run
     if run.method.inductive and is_run_folder(folder):
-        models = load_models(folder) if find_models(folder) else ()
-        if models and models[0].about.get("graph") == run.graph.checksum:
-            return mean_distribution(models, run.graph, device)
-    return run.fit(Context(device)).label_distribution
+        # A training that did not end may have left none.
+        with suppress(OutputError):
+            models = load_models(folder)
+            if models[0].about.get("graph") == run.graph.checksum:
+                return mean_distribution(models, run.graph, device)
+    return at_temperature(run.fit(Context(device)).label_distribution, held_out.temperature)
 
 
 def _never_found(

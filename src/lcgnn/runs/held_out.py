@@ -144,7 +144,8 @@ def _all_labels(
     run: Run, entries: Mapping[str, CrossValidation], watcher: Watcher, temperature: float
 ) -> HeldOutLabels:
     """What the folds of all labels predict, as the run's method or the mean of its members."""
-    names = run.method.names if isinstance(run.method, Blend) else (run.spec.method,)
+    is_mean = isinstance(run.method, Blend) and run.spec.method not in entries
+    names = run.method.names if is_mean else (run.spec.method,)  # type: ignore[attr-defined]
     found = [_predicted(*_entry_of(name, entries), watcher) for name in names]
     nodes, count = found[0][0], next(iter(entries.values())).count
     return HeldOutLabels(run, nodes, mean_of([distribution for _, distribution in found]), count, temperature)

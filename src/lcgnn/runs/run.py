@@ -80,7 +80,8 @@ class Run:
     def _data(self) -> dict[str, str | int]:
         # The split itself, where it is made anyway: a suggested one takes a simulation.
         split = self.split.checksum if self.spec.split.strategy is None else fingerprint(self.spec.split.to_json())
-        return {"graph": self.graph.checksum, "split": split, "seed": self.spec.seed}
+        own = self.method.own_parts(self.graph.num_features, self.graph.num_classes)
+        return {"graph": self.graph.checksum, "split": split, "seed": self.spec.seed, **own}
 
     def fit(self, context: Context) -> Fit:
         """Fit from the beginning, or from where the context's files say that it was."""
@@ -193,10 +194,7 @@ def _made_whole(record: Record, run: Run, folder: Path, manner: Manner) -> Recor
     kept = {name for name in (MODEL_FILE, METRICS_FILE, manner.predictions_file) if _is_kept(record, folder, name)}
     if not {MODEL_FILE, METRICS_FILE} <= kept:
         return None
-    try:
-        record = _with_form_of(run, record, folder)
-    except LCGNNError:
-        return None
+    record = _with_form_of(run, record, folder)
     if manner.predictions_file in kept:
         return record
     if manner.parts > 1 or manner.fit is not Run.fit or not run.method.inductive:
@@ -215,7 +213,11 @@ def _with_form_of(run: Run, record: Record, folder: Path) -> Record:
 
     Columns may have got other names or units since, which leaves the features, and so the model, as they were.
     """
-    model = TrainedModel.load(folder / MODEL_FILE)
+    try:
+        model = TrainedModel.load(folder / MODEL_FILE)
+    except LCGNNError:
+        # A method that is registered nowhere cannot be loaded, and needs no other form.
+        return record
     if (model.form and model.form.to_json()) == (run.loaded.form and run.loaded.form.to_json()):
         return record
     kept = sorted({MODEL_FILE, *(name for name in record.artifacts or () if _is_kept(record, folder, name))})

@@ -14,7 +14,7 @@ from lcgnn.sources.frames import from_frames, table_of
 from lcgnn.sources.in_memory import all_labels
 from lcgnn.sources.loaded import Loaded, as_known, with_features
 from lcgnn.sources.networkx import from_networkx, networkx_tables
-from lcgnn.sources.pyg import from_pyg
+from lcgnn.sources.pyg import read_pyg
 from lcgnn.sources.source import Known, Progress, Source, check_without_columns, form_of
 from lcgnn.sources.tables.columns import Columns
 from lcgnn.sources.tables.form import TableForm
@@ -146,7 +146,7 @@ class PyG(InPython):
     @classmethod
     def from_data(cls, data: Any) -> PyG:
         """The source of its graph; every link is taken as an edge in both directions."""
-        return cls(*from_pyg(data, undirected=True))
+        return cls(*read_pyg(data, undirected=True))
 
     @property
     def name(self) -> str:
@@ -159,7 +159,10 @@ class PyG(InPython):
 
     def load_known(self, known: Known, progress: Progress | None = None) -> Loaded:
         check_without_columns(known, self.name)
-        return self._scaled(None if known.form is None else known.form.scaling).load_known(known, progress)
+        # Masks may name nodes without a label, which are for the model to find.
+        split = self.split and self.split.among(self.graph.labelled)
+        given = replace(self, split=split)
+        return given._scaled(None if known.form is None else known.form.scaling).load_known(known, progress)
 
     def _scaled(self, scaling: Scaling | None) -> Given:
         made, features = Given.of(self.graph, self.split), self.graph.features

@@ -69,6 +69,14 @@ def from_pyg(data: Data, *, name: str = "graph", undirected: bool = False) -> tu
         undirected: Take every link as an edge: directions and duplicates are merged (of several weights
             the largest counts) and self-loops dropped. Without it links must come in both directions.
     """
+    graph, split = read_pyg(data, name=name, undirected=undirected)
+    if split is not None:
+        split.check(graph)
+    return graph, split
+
+
+def read_pyg(data: Data, *, name: str = "graph", undirected: bool = False) -> tuple[Graph, Split | None]:
+    """As `from_pyg`; whether the split does for training is not looked at."""
     name = str(_field(data, "name") or name)
     edges, weights = _edges(data, name)
     labels = _labels(data, name)
@@ -165,9 +173,7 @@ def _split(data: Data, graph: Graph) -> Split | None:
     if not any(mask_name in data for mask_name in _MASKS.values()):
         return None
     train, validation, test = (_nodes(data, mask_name, graph) for mask_name in _MASKS.values())
-    split = Split(train, validation, test, str(_field(data, "split_name") or "custom"))
-    split.check(graph)
-    return split
+    return Split(train, validation, test, str(_field(data, "split_name") or "custom"))
 
 
 def _nodes(data: Data, mask_name: str, graph: Graph) -> NDArray[np.int64]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lcgnn.assessment.calibration import at_temperature
 from lcgnn.assessment.doubt import name_of_node
 from lcgnn.assessment.explanation import (
     Change,
@@ -67,7 +68,13 @@ class Explainer:
     @cached_property
     def distribution(self) -> NDArray[np.float32]:
         """(N, C) the answers."""
-        return self._predicted(self.graph) if self.fit is None else self.fit.label_distribution
+        if self.fit is None:
+            return self._predicted(self.graph)
+        return at_temperature(self.fit.label_distribution, self._temperature)
+
+    @property
+    def _temperature(self) -> float:
+        return self.models[0].temperature if self.models else 1.0
 
     @property
     def method(self) -> Method | None:
@@ -160,7 +167,7 @@ class Explainer:
         if self.networks:
             return self._influences.on(node, label)
         if self.method is not None and self.method.deterministic and not self.method.inductive:
-            return influence_by_fits(self.method, self.graph, self.split, node, label)
+            return influence_by_fits(self.method, self.graph, self.split, node, label, self._temperature)
         return None
 
     @cached_property
@@ -196,8 +203,11 @@ class Explainer:
                 found = trials.features(self.networks)
                 effects, changes = tuple(effect for effect, _ in found), changes + trials.of_features(found)
         if self.retrain and self.models:
-            answer = self.distribution[node]
-            changes += changed_labels(self.models[0], self.graph, self.split, node, answer, labelled, self.device)
+            # One model is fitted again: of several with another answer it says nothing.
+            own = replace(self, models=self.models[:1]).distribution
+            if own[node].argmax() == self.distribution[node].argmax():
+                first = self.models[0]
+                changes += changed_labels(first, self.graph, self.split, node, own[node], labelled, self.device)
         return effects, tuple(sorted(changes, key=lambda item: not item.flips))
 
     def _trials(self, node: int, missing: list[str]) -> Trials | None:
@@ -217,7 +227,7 @@ class Explainer:
 
     def _fitted(self, graph: Graph) -> NDArray[np.float32]:
         assert self.method is not None
-        return self.method.fit(graph, self.split).label_distribution
+        return at_temperature(self.method.fit(graph, self.split).label_distribution, self._temperature)
 
     def _told(self, soft: SoftNeighbours) -> tuple[SoftNeighbour, ...]:
         found = []

@@ -20,20 +20,22 @@ from lcgnn.runs.model import TrainedModel
 _ALMOST = 1e-6
 
 
-def influence_by_fits(method: Method, graph: Graph, split: Split, node: int, label: int) -> Influence:
+def influence_by_fits(
+    method: Method, graph: Graph, split: Split, node: int, label: int, temperature: float = 1.0
+) -> Influence:
     """What the nearest labels do for a node's class, each taken away in turn and the method fitted without it.
 
     For methods that are the same from every seed and fitted in no time.
     """
+
+    def log_odds(split: Split) -> float:
+        fitted = method.fit(graph, split).label_distribution[[node]]
+        return _log_odds(at_temperature(fitted, temperature)[0, label])
+
     most = max(trials_on(graph), 2)
     chosen = split.train if split.train.size <= most else np.sort(nearest_labels(graph, split.train, node, most))
-    before = _log_odds(method.fit(graph, split).label_distribution[node, label])
-    removed = [
-        before - _log_odds(method.fit(graph, _without(split, int(other))).label_distribution[node, label])
-        if split.train.size > 1
-        else 0.0
-        for other in chosen
-    ]
+    before = log_odds(split)
+    removed = [before - log_odds(_without(split, int(other))) if split.train.size > 1 else 0.0 for other in chosen]
     return Influence(chosen, np.array(removed), complete=chosen.size == split.train.size)
 
 
