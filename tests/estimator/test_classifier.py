@@ -276,7 +276,7 @@ def test_columns_of_every_kind_in_a_frame_are_used(classifier: Any, data: Any, l
 def test_a_category_that_was_not_there_in_training_is_warned_of(classifier: Any, data: Any) -> None:
     frame = pd.DataFrame({"topic": np.take(["sport", "food"], data.truth)})
     made = classifier().fit(frame, data.truth)
-    with pytest.warns(InputWarning, match="1 cells hold a value that was not there in training"):
+    with pytest.warns(InputWarning, match="1 cell holds a value that was not there in training"):
         made.predict(pd.DataFrame({"topic": ["sport", "war"]}))
 
 
