@@ -51,7 +51,7 @@ def test_the_command_writes_the_page_and_the_tables(
     with pytest.raises(SystemExit) as done:
         run(monkeypatch, tmp_path, str(study), *options)
     assert done.value.code == 0
-    assert "16 runs. Page: page.html    Tables: RESULTS.md" in capsys.readouterr().out
+    assert "16 runs of experiments. Page: page.html    Tables: RESULTS.md" in capsys.readouterr().out
     assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     assert "## A study" in (tmp_path / "RESULTS.md").read_text(encoding="utf-8")
 

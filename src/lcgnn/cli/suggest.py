@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -87,3 +88,5 @@ def suggest(
     console.print(suggestions_table(found))
     if out is not None:
         console.print(f"Written: {out}", soft_wrap=True, markup=False)
+    if not found.labelled:
+        console.print(f"Label them on a page: lcgnn label {shlex.quote(graph)}", soft_wrap=True, markup=False)

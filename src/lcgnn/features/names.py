@@ -23,10 +23,17 @@ class FeatureNames:
     Args:
         names: One a feature.
         columns: The columns of categories and of text: name, number of the first feature, and how many there are.
+        units: What a feature is multiplied by and what is then added, to be as in the table; none without a table.
     """
 
     names: tuple[str, ...]
     columns: tuple[tuple[str, int, int], ...] = ()
+    units: tuple[tuple[float, float], ...] = ()
+
+    def as_in_table(self, number: int, value: float) -> float:
+        """A feature's value as the table has it: numbers in their units, 1 for the value of a category."""
+        scale, mean = self.units[number] if self.units else (1.0, 0.0)
+        return scale * value + mean
 
 
 def feature_names(encoding: Encoding, num_features: int, nodes: TableFile | None = None) -> FeatureNames:
@@ -41,11 +48,13 @@ def feature_names(encoding: Encoding, num_features: int, nodes: TableFile | None
         return FeatureNames(tuple(f"feature {number}" for number in range(num_features)))
     names: list[str] = []
     columns: list[tuple[str, int, int]] = []
+    units: list[tuple[float, float]] = []
     for column in encoding.columns:
         if column.kind in ("category", "text"):
             columns.append((_short(column.name), len(names), column.width))
         names.extend(_names_of(column, nodes))
-    return FeatureNames(tuple(names), tuple(columns))
+        units.extend(_units_of(column))
+    return FeatureNames(tuple(names), tuple(columns), tuple(units))
 
 
 def _names_of(column: ColumnEncoding, nodes: TableFile | None) -> Iterator[str]:
@@ -58,6 +67,13 @@ def _names_of(column: ColumnEncoding, nodes: TableFile | None) -> Iterator[str]:
         yield name
     if column.marks_missing:
         yield f"{name} is missing"
+
+
+def _units_of(column: ColumnEncoding) -> Iterator[tuple[float, float]]:
+    mark = [(1 / column.weight, 0.0)] if column.marks_missing else []
+    width = column.width - len(mark)
+    units = {"number": (column.scale, column.mean), "category": (1 / column.weight, 0.0)}
+    yield from [*[units.get(column.kind, (1.0, 0.0))] * width, *mark]
 
 
 def _terms(column: ColumnEncoding, nodes: TableFile | None) -> list[str]:

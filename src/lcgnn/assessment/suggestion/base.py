@@ -20,6 +20,8 @@ Nodes = NDArray[np.int64]
 
 # The probability from which on a model is called sure of a class.
 SURE = 0.9
+# And from which on it is called fairly sure.
+_FAIRLY = 0.7
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,8 @@ def sureness(question: Question, node: int) -> str:
     """How sure the model is of a node, in words that go on from "the model is"."""
     assert question.distribution is not None
     likeliest = float(question.distribution[node].max())
-    words = "unsure" if likeliest < 0.5 else "not sure" if likeliest < SURE else "sure"
+    steps = (0.5, "unsure"), (_FAIRLY, "not sure"), (SURE, "fairly sure")
+    words = next((words for below, words in steps if likeliest < below), "sure")
     if not question.figures:
         return words
     figure = f"no class has more than {likeliest:.0%}" if likeliest < 0.5 else f"{likeliest:.0%} for one class"

@@ -68,7 +68,9 @@ class Trials:
         for name, numbers in [*self._columns(), *self._single(networks, own)]:
             after = self.predict(without_features(self.graph, numbers))[self.node, self.label]
             effect = float(self.before[self.label] - after)
-            value = float(own[numbers[0]]) if len(numbers) == 1 else float(np.linalg.norm(own[list(numbers)]))
+            value = float(np.linalg.norm(own[list(numbers)]))
+            if len(numbers) == 1:
+                value = self.names.as_in_table(numbers[0], float(own[numbers[0]]))
             found.append((FeatureEffect(name, effect, value), tuple(numbers)))
         telling = [item for item in found if abs(item[0].effect) >= _TELLING]
         return tuple(sorted(telling, key=lambda item: -abs(item[0].effect))[: self.shown])
