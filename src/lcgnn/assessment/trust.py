@@ -235,9 +235,9 @@ class Assessment:
             which = ", ".join(repr(classes[label].name) for label in self.untested)
         nodes = f"{theirs:,} predicted node{'s' * (theirs != 1)}"
         said = f"The estimate does not speak of {which} ({nodes}), of which no label could be held out"
-        if not theirs:
+        right = self.overall.accuracy * (1 - theirs / max(total, 1))
+        if f"{100 * right:.0f}" == f"{100 * self.overall.accuracy:.0f}":
             return f"{said}."
-        right = self.overall.accuracy * (1 - theirs / total)
         return f"{said}: if all of these are wrong, about {100 * right:.0f} of 100 are right."
 
     def _calibration_in_words(self) -> str:
