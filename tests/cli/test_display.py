@@ -7,7 +7,7 @@ from rich.console import Console
 
 from lcgnn.assessment.evaluation import PairedDifference
 from lcgnn.assessment.suggestion import Suggestion
-from lcgnn.cli.display import comparison_table, datasets_table, record_line, summary_table, time_left
+from lcgnn.cli.display import comparison_table, datasets_table, record_line, say, summary_table, time_left
 from lcgnn.cli.display_graph import suggestions_table
 from lcgnn.cli.watching import TerminalWatcher
 from lcgnn.graph import Graph
@@ -93,6 +93,18 @@ def test_a_run_with_suggested_labels_says_who_suggested_them() -> None:
     console = Console(width=80, record=True, file=io.StringIO())
     record_line(record, console)
     assert console.export_text().startswith("lc-gcn on cora, 2 labels a class's worth by degree, seed 3: ")
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_lines_of_a_sentence_end_between_words_on_a_terminal_and_nowhere_else(is_terminal: bool) -> None:
+    console = Console(width=20, file=io.StringIO(), force_terminal=is_terminal, color_system=None)
+    say("What would help most: [labels] of 'billing'.", console)
+    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert [line.rstrip() for line in lines] == (
+        ["What would help", "most: [labels] of", "'billing'."]
+        if is_terminal
+        else ["What would help most: [labels] of 'billing'."]
+    )
 
 
 def test_one_seed_is_not_called_a_result() -> None:

@@ -44,7 +44,7 @@ def compare(
     Example: lcgnn compare my_graph/ --methods lc-gcn,gat,mlp --budget 10m
     """
     start_workers(dataset, workers)
-    from lcgnn.cli.display import err
+    from lcgnn.cli.display import err, say
     from lcgnn.cli.display import out as console
     from lcgnn.cli.display_graph import tried_table
     from lcgnn.cli.watching import TerminalWatcher
@@ -69,4 +69,4 @@ def compare(
         return
     console.print(tried_table(comparison.dataset, comparison.record))
     for sentence in comparison.words:
-        console.print(sentence, soft_wrap=True, markup=False)
+        say(sentence, console)

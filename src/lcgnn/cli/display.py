@@ -40,7 +40,7 @@ err = Terminal(stderr=True, highlight=False)
 def print_notes(notes: Sequence[str]) -> None:
     """What there is to say of a graph, a sentence a line, beside the results."""
     for note in in_full(notes) if err.verbose else notes:
-        err.print(note, soft_wrap=True, markup=False)
+        say(note, err)
 
 
 @contextmanager
@@ -96,6 +96,11 @@ def _progress(board: Board, labels: Sequence[str], what: str, elapsed: float) ->
         counted = f"{progress.phase} {progress.epoch}/{progress.epochs}"
         grid.add_row(labels[slot], ProgressBar(progress.epochs, progress.epoch, width=12), counted, shown)
     return Group(grid)
+
+
+def say(sentence: str, console: Console) -> None:
+    """A sentence, whose lines end between words on a terminal; whoever reads it from a pipe gets it as one line."""
+    console.print(sentence, soft_wrap=not console.is_terminal, markup=False)
 
 
 def time_left(elapsed: float, share: float) -> str:

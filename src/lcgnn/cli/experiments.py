@@ -60,7 +60,7 @@ def reproduce(
 
     Example: lcgnn reproduce table3 --seeds 3
     """
-    from lcgnn.cli.display import err, fetching
+    from lcgnn.cli.display import err, fetching, say
     from lcgnn.cli.display import out as console
     from lcgnn.compute.kernels.threads import check_threads, using
     from lcgnn.experiments.reproduce import Reproduction
@@ -90,7 +90,7 @@ def reproduce(
     if as_json:
         print_answer("reproduce", {"runs": done, "written": tables, "page": page})
     elif sentence:
-        console.print(f"\n{sentence}", soft_wrap=True, markup=False)
+        say(f"\n{sentence}", console)
 
 
 def _write_page(reproduction: Reproduction, names: list[str], records: Path) -> tuple[str | None, str]:

@@ -84,7 +84,7 @@ def train(
 
 
 def _show(training: Training) -> None:
-    from lcgnn.cli.display import communication_table, out, summary_table
+    from lcgnn.cli.display import communication_table, out, say, summary_table
     from lcgnn.cli.display_graph import answers_table, tried_table
 
     summary, communication = training.summary, training.summary.communication
@@ -98,4 +98,4 @@ def _show(training: Training) -> None:
     if communication is not None and communication.ranks > 1:
         out.print(communication_table(communication))
     for sentence in training.words:
-        out.print(sentence, soft_wrap=True, markup=False)
+        say(sentence, out)
