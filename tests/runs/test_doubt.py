@@ -183,3 +183,8 @@ def test_of_a_class_that_is_never_found_no_doubt_says_anything() -> None:
     assert told == "Of 'rare' (2) no held-out label is found: that such a label is doubted says nothing."
     held_out[5] = 0.2, 0.8
     assert _never_found(graph, graph.labels, np.arange(6), held_out) == []
+
+
+def test_who_names_a_training_cannot_choose_another_method(run: Path) -> None:
+    with pytest.raises(ConfigError, match="is a training, whose own folds doubt its labels: method, folds cannot"):
+        doubt(run, "gcn", folds=7)

@@ -99,7 +99,7 @@ def _progress(board: Board, labels: Sequence[str], what: str, elapsed: float) ->
 
 
 def say(sentence: str, console: Console) -> None:
-    """A sentence, whose lines end between words on a terminal; whoever reads it from a pipe gets it as one line."""
+    """A sentence, whose lines end between words on a terminal; who reads it from a pipe gets it as one line."""
     console.print(sentence, soft_wrap=not console.is_terminal, markup=False)
 
 

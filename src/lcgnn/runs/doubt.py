@@ -17,7 +17,7 @@ from lcgnn.assessment.calibration import at_temperature
 from lcgnn.assessment.doubt import Doubt, doubtful_labels, estimated_wrong
 from lcgnn.assessment.doubtful_edges import EdgeDoubt, doubtful_edges
 from lcgnn.compute.kernels.threads import check_threads, using
-from lcgnn.errors import DataError, OutputError
+from lcgnn.errors import ConfigError, DataError, OutputError
 from lcgnn.features.cells import defused
 from lcgnn.graph import UNLABELLED, Graph, Split
 from lcgnn.methods import Context, Method
@@ -182,6 +182,14 @@ def doubt(
     watcher = watcher or Watcher()
     if is_run_folder(what):
         folder = Path(what)
+        named: dict[str, Any] = {"method": method, "folds": folds, "settings": settings, "labels": labels}
+        named |= {"validation": validation, "labels_per_class": labels_per_class, "labels_from": labels_from}
+        asked = [name for name, value in named.items() if value]
+        if asked:
+            raise ConfigError(
+                f"{folder} is a training, whose own folds doubt its labels: {', '.join(asked)} cannot be chosen. "
+                "Name the graph instead."
+            )
         with using(threads):
             return _doubts(by_folder(folder, device, workers, watcher), folder, edges, device)
     source = source_of(what, columns, labels_from=labels_from)

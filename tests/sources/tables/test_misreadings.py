@@ -191,3 +191,14 @@ def test_names_in_bytes_that_are_no_ascii_are_told(tmp_path: Path) -> None:
     path = npz(tmp_path / "bytes.npz", np.array([0, 1] * 6), class_names=np.array([b"x", b"\xc3\xa9"]))
     with pytest.raises(DataError, match="class_names: bytes that are not ASCII"):
         load_npz(path)
+
+
+def test_weights_of_which_a_few_decide_are_told(tmp_path: Path) -> None:
+    edges = "source,target,weight\na,b,1\nb,c,2\nc,d,700\n"
+    made = load(tmp_path, "id,label\na,x\nb,y\nc,\nd,\n", edges)
+    assert any(
+        "weights go from 1 to 700, half of them are below 2: a few edges decide" in note for note in made.notes
+    )
+    assert not any(
+        "decide" in note for note in load(tmp_path, "id,label\na,x\nb,y\n", "source,target\na,b\n").notes
+    )

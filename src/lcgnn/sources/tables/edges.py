@@ -16,6 +16,8 @@ from lcgnn.features.table import TableFile, listed, shown
 from lcgnn.graph import Graph
 from lcgnn.sources.class_names import as_it_looks
 
+# Weights this many times the median outweigh all others.
+_FAR_BEYOND = 100
 # So many names are looked up that might be written otherwise.
 _MOST_LOOKED_UP = 20
 
@@ -118,6 +120,12 @@ def read_weights(
         raise DataError(
             f"{edges.place(row, column)}: {what}; weights must be positive and finite{more}. "
             "Correct it, or drop the edge."
+        )
+    low, middle, high = (float(weights.min()), float(np.median(weights)), float(weights.max()))
+    if high >= _FAR_BEYOND * middle:
+        notes.append(
+            f"{edges.path.name}, column {shown(column)}: weights go from {low:.3g} to {high:,.3g}, half of them "
+            f"are below {middle:,.3g}: a few edges decide. Their logarithm may tell more."
         )
     return weights
 
