@@ -1,6 +1,7 @@
 """What is said of a graph before training equals what can be counted by hand."""
 
 import io
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,9 +10,11 @@ import pytest
 from rich.console import Console
 
 from lcgnn.assessment.diagnosis import Agreement, Diagnosis, diagnose, verdict
+from lcgnn.cli import main
 from lcgnn.cli.display_graph import diagnosis_view
 from lcgnn.graph import Graph
 from lcgnn.report.plots import save_diagnosis
+from lcgnn.sources.tables.columns import Columns
 
 
 def graph_of(edges: list[tuple[int, int]], labels: list[int], names: tuple[str, ...] = ("x", "y")) -> Graph:
@@ -185,3 +188,29 @@ def test_pairs_of_nearly_one_class_alone_give_no_verdict() -> None:
         "Of the 65 pairs of labelled nodes that are close to each other nearly all"
     )
     assert diagnosis_with(Agreement(46, 0.93, 0.94), NOTHING).beyond_chance is None
+
+
+def test_a_graph_without_any_label_is_looked_at_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "nodes.csv").write_text("who,age\n" + "".join(f"n{node},{node % 7}\n" for node in range(12)))
+    (tmp_path / "edges.csv").write_text(
+        "source,target\n" + "".join(f"n{node},n{node // 2}\n" for node in range(1, 12))
+    )
+    plot = tmp_path / "plot.png"
+    arguments = ["lcgnn", "inspect", str(tmp_path), "--id-column", "who", "--plot", str(plot)]
+    monkeypatch.setattr(sys, "argv", arguments)
+    with pytest.raises(SystemExit) as done:
+        main()
+    assert done.value.code == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "labelled 0 (0.0%)" in told
+    assert "No node has a label yet. A page suggests which to label first: lcgnn label GRAPH." in told
+    assert plot.stat().st_size > 1000
+
+
+def test_columns_are_told_to_the_next_command() -> None:
+    columns = Columns(id="my id", weight="amount", ignore=("a", "b"))
+    assert columns.options() == [
+        "--id-column", "my id", "--weight-column", "amount", "--ignore-column", "a", "--ignore-column", "b",
+    ]  # fmt: skip

@@ -203,6 +203,11 @@ def verdict(diagnosis: Diagnosis) -> list[str]:
 
     How far neighbours agree does not tell whether label consistency adds to what its base makes of the edges.
     """
+    if not diagnosis.labelled:
+        return [
+            "No node has a label yet. A page suggests which to label first: lcgnn label GRAPH. If the labels are "
+            "in a column of another name: --label-column NAME."
+        ]
     sentences = [_first_sentence(diagnosis)]
     fewest = min((one.labels for one in diagnosis.by_class), default=0)
     if fewest > _MANY_LABELS:

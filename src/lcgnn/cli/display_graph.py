@@ -113,7 +113,8 @@ def diagnosis_view(name: str, diagnosis: Diagnosis) -> RenderableType:
     ):  # fmt: skip
         sizes.add_row(what, value)
     words = [Text(sentence) for sentence in verdict(diagnosis)]
-    return Group(printable(name, "bold"), sizes, _classes_table(diagnosis), *words)
+    classes = [_classes_table(diagnosis)] if diagnosis.by_class else []
+    return Group(printable(name, "bold"), sizes, *classes, *words)
 
 
 def printable(text: str, style: str = "") -> Text:

@@ -70,7 +70,7 @@ def inspect(
     path = plot or Path("runs") / f"{source.name[:60]}-inspect.png"
     PLOT.check(path, [folder])
     with fetching(err) as progress:
-        loaded = source.load_whole(progress)
+        loaded = source.load_for_labelling(progress)
     print_notes(loaded.notes)
     diagnosis = diagnose(loaded.graph)
     save_diagnosis(path, source.name, diagnosis)

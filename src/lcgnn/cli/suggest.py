@@ -89,4 +89,5 @@ def suggest(
     if out is not None:
         console.print(f"Written: {out}", soft_wrap=True, markup=False)
     if not found.labelled:
-        console.print(f"Label them on a page: lcgnn label {shlex.quote(graph)}", soft_wrap=True, markup=False)
+        command = shlex.join(["lcgnn", "label", graph, *columns.options()])
+        console.print(f"Label them on a page: {command}", soft_wrap=True, markup=False)

@@ -82,9 +82,12 @@ def save_diagnosis(path: Path, name: str, diagnosis: Diagnosis) -> None:
 
     figure = Figure(figsize=(10, 4), layout="constrained")
     figure.suptitle(_plain(name))
-    degrees, classes = figure.subplots(1, 2)
+    if diagnosis.by_class:
+        degrees, classes = figure.subplots(1, 2)
+        _draw_classes(classes, diagnosis)
+    else:
+        degrees = figure.subplots()
     _draw_degrees(degrees, diagnosis.degree_counts)
-    _draw_classes(classes, diagnosis)
     with PLOT.written(path) as temporary, warnings.catch_warnings():
         # A class name in a script that the font lacks is drawn as boxes; the table has it in full.
         warnings.filterwarnings("ignore", message="Glyph")
@@ -108,7 +111,7 @@ def _draw_classes(axes: Any, diagnosis: Diagnosis) -> None:
         axes.annotate(f" {item.labels} labels{text}", (item.labels, position), va="center", fontsize=8)
     axes.set_yticks(range(len(shown)), [_plain(item.name) for item in shown], fontsize=8)
     axes.invert_yaxis()
-    axes.set_xlim(0, 2.2 * max(item.labels for item in shown))
+    axes.set_xlim(0, 2.2 * max([1, *(item.labels for item in shown)]))
     axes.set_xlabel("labels")
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.spines[["top", "right"]].set_visible(False)

@@ -170,7 +170,7 @@ def test_self_loops_and_repeated_edges_are_merged_and_told(tmp_path: Path) -> No
     made = load(tmp_path, edges=EDGES + "a,a\nb,a\na,b\n")
     assert edges_of(made.graph) == {("a", "b"), ("b", "c"), ("c", "d")}
     assert made.graph.num_source_links == 6
-    assert told(made, "1 edges from a node to itself")
+    assert told(made, "1 edge from a node to itself")
     assert told(made, "2 edges repeat another")
 
 

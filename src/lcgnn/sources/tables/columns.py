@@ -51,6 +51,13 @@ class Columns:
         left_out = ignore if isinstance(ignore, list | tuple) else ()
         return cls(**named, ignore=tuple(name for name in left_out if isinstance(name, str)))
 
+    def options(self) -> list[str]:
+        """What the command line is told of them."""
+        named = [(role, getattr(self, role)) for role in ("id", "label", "source", "target", "weight")]
+        told = [(role, name) for role, name in named if name is not None]
+        told += [("ignore", name) for name in self.ignore]
+        return [text for role, name in told for text in (f"--{role}-column", name)]
+
     def find(self, file: TableFile, role: str) -> str | None:
         """The column that has a role in a table, or None; DataError if a named one is missing or two would do."""
         named: str | None = getattr(self, role, None)

@@ -159,12 +159,14 @@ def tell_edges(graph: Graph, links: NDArray[np.int64], file: str, notes: list[st
     loops = int((links[0] == links[1]).sum())
     again = links.shape[1] - loops - graph.num_edges
     if loops:
-        notes.append(f"{file}: {loops:,} edges from a node to itself are left out.")
+        are = "edge from a node to itself is" if loops == 1 else "edges from a node to itself are"
+        notes.append(f"{file}: {loops:,} {are} left out.")
     if again:
         data = graph.adjacency.data
         which = ", with the largest weight" if data.size and (data != data[0]).any() else ""
+        repeat = "edge repeats" if again == 1 else "edges repeat"
         notes.append(
-            f"{file}: {again:,} edges repeat another, in the same or the other direction; each counts once{which}."
+            f"{file}: {again:,} {repeat} another, in the same or the other direction; each counts once{which}."
         )
     isolated = int((np.diff(graph.adjacency.indptr) == 0).sum())
     if isolated:
