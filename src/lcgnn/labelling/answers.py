@@ -9,16 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcgnn.assessment.calibration import at_temperature
+from lcgnn.assessment.doubt import doubtful_labels
 from lcgnn.features.names import feature_names
 from lcgnn.graph import Graph
-from lcgnn.labelling.messages import LeastSure, Thought
+from lcgnn.labelling.messages import DoubtMessage, LeastSure, Thought
 from lcgnn.labelling.opening import Opened
-from lcgnn.labelling.training import METHOD, Fitted, Job, page_method
+from lcgnn.labelling.training import METHOD, Estimated, Fitted, Job, page_method
 from lcgnn.runs.explaining.explainer import Explainer
 from lcgnn.runs.model import TrainedModel
 
 _MOST_THOUGHTS = 5
 _MOST_REGIONS = 8
+_MOST_DOUBTS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,3 +118,19 @@ class Answers:
 def _neighbours(graph: Graph, node: int) -> NDArray[np.int64]:
     start, end = graph.adjacency.indptr[node : node + 2]
     return np.asarray(graph.adjacency.indices[start:end], dtype=np.int64)
+
+
+def doubts_of(opened: Opened, estimated: Estimated) -> tuple[DoubtMessage, ...]:
+    """The labels that look wrong by the folds of an estimate."""
+    graph, _ = estimated.job.labelled(opened.graph)
+    found = doubtful_labels(graph.labels, estimated.nodes, estimated.held_out, graph=graph)[:_MOST_DOUBTS]
+    return tuple(
+        DoubtMessage(
+            doubt.node,
+            opened.ids[doubt.node],
+            graph.class_names[doubt.given],
+            graph.class_names[doubt.instead],
+            doubt.reason,
+        )
+        for doubt in found
+    )

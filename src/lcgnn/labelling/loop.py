@@ -8,11 +8,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
-from lcgnn.assessment.doubt import doubtful_labels
 from lcgnn.assessment.suggestion import Suggestion
 from lcgnn.errors import ConfigError, DataError, LCGNNError, OutputError
 from lcgnn.features.table import shown
-from lcgnn.labelling.answers import Answers
+from lcgnn.labelling.answers import Answers, doubts_of
 from lcgnn.labelling.curve import Curve
 from lcgnn.labelling.labels import Labels
 from lcgnn.labelling.ledger import Ledger
@@ -31,7 +30,6 @@ ClassAction = Literal["add", "rename", "merge"]
 _CHANGES, _SECONDS_OF_QUIET = 3, 1.5
 # Seconds between two looks at the files.
 _LOOK = 0.5
-_MOST_DOUBTS = 20
 
 
 class Loop:
@@ -275,7 +273,9 @@ class Loop:
 
     def _heard(self, said: Said) -> None:
         # What takes a while is done before the lock is taken, so that no card waits for it.
-        answers, doubts = self._answers_after(said), self._doubts_after(said)
+        answers, doubts = self._answers_after(said), self.doubts
+        if isinstance(said, Estimated) and said.assessment is not None:
+            doubts = doubts_of(self.opened, said)
         with self.lock:
             self.answers, self.doubts = answers, doubts
             if isinstance(said, Failed):
@@ -304,23 +304,6 @@ class Loop:
             # Computed once, here.
             _ = found.least_sure
         return found
-
-    def _doubts_after(self, said: Said) -> tuple[DoubtMessage, ...]:
-        """The labels that look wrong by the newest folds."""
-        if not isinstance(said, Estimated) or said.assessment is None:
-            return self.doubts
-        graph, _ = said.job.labelled(self.opened.graph)
-        found = doubtful_labels(graph.labels, said.nodes, said.held_out, graph=graph)[:_MOST_DOUBTS]
-        return tuple(
-            DoubtMessage(
-                doubt.node,
-                self.opened.ids[doubt.node],
-                graph.class_names[doubt.given],
-                graph.class_names[doubt.instead],
-                doubt.reason,
-            )
-            for doubt in found
-        )
 
     def _look_after(self) -> None:
         """Notice what others append, that the graph's files change, and that it is time to train."""
