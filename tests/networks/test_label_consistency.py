@@ -233,3 +233,5 @@ def test_a_frozen_agreement_goes_into_a_model_of_double_precision():
     double = LabelConsistency(nn.Linear(NUM_CLASSES, NUM_CLASSES)).double()
     double.load_state_dict(model.state_dict())
     torch.testing.assert_close(double(X.double()), model(X).double(), rtol=1e-5, atol=1e-5)
+    halved = copy.deepcopy(model).bfloat16()
+    torch.testing.assert_close(halved(X.bfloat16()), model(X), rtol=0.1, atol=0.1)

@@ -43,8 +43,9 @@ class LabelConsistency(nn.Module):
     def forward(self, *args: Any, **kwargs: Any) -> Tensor:
         r""":math:`\ln \hat Z` (N, C) for whatever the base module takes."""
         distribution = self.label_distribution(*args, **kwargs)
+        frozen = self.class_agreement
         with torch.autocast(distribution.device.type, enabled=False):
-            return safe_log(aggregate(distribution, self.class_agreement))
+            return safe_log(aggregate(distribution, None if frozen is None else frozen.to(distribution.dtype)))
 
     def label_distribution(self, *args: Any, **kwargs: Any) -> Tensor:
         """Z (N, C): what the base module says alone."""
