@@ -296,4 +296,4 @@ def test_labels_of_pandas_with_gaps_can_be_scored(small_graph):
     names = np.array(graph.class_names)[graph.labels]
     series = pd.Series(names, dtype="string").where(np.isin(np.arange(graph.num_nodes), split.train))
     classifier = LCGNNClassifier("gcn", settings={"epochs": 5}).fit(graph.features, series, graph.adjacency)
-    assert 0 <= classifier.score(graph.features, series, graph.adjacency) <= 1
+    assert 0 <= classifier.score(graph.features, series, adjacency=graph.adjacency) <= 1
