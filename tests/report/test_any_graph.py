@@ -117,6 +117,17 @@ def test_goals_stand_beside_what_was_measured() -> None:
     assert found["median width of the interval below 25 points"] == ("20", "met")
 
 
+def test_trust_has_goals_in_every_study_and_accuracy_in_that_of_five_labels() -> None:
+    few = dataclasses.replace(STUDY, title="Made up: 3 labels a class")
+    table = goals_table({"any_graph_5": (STUDY, RECORDS, CELLS), "any_graph_3": (few, RECORDS, CELLS)})
+    assert table is not None
+    of_few = [row[0].text for row in table.rows if "3 labels a class" in row[3].text]
+    of_five = [row[0].text for row in table.rows if "5 labels a class" in row[3].text]
+    assert "the 95 % interval holds the truth in 92 to 98 %" in of_few
+    assert of_five[-len(of_few) :] == of_few
+    assert len(of_five) == len(of_few) + 4
+
+
 def test_how_far_the_expectation_is_from_the_truth_is_said_with_and_without_its_correction() -> None:
     tried = Tried("lc-gcn", 7, 10, 0.4, 0.9, None, 5, 1.0)
     choice = ChoiceRecord((tried,), "lc-gcn", 5, 5)
