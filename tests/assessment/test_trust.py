@@ -82,7 +82,7 @@ def test_an_assessment_says_in_words_what_it_found() -> None:
         f"(before: about {100 * off.error_before:.0f} percentage points)."
     )
     assert off.error_after < off.at_most < 0.3
-    assert json.loads(json.dumps(found.to_json()))["words"] == [accuracy, calibration]
+    assert json.loads(json.dumps(found.to_json_in_words()))["words"] == [accuracy, calibration]
 
 
 def test_probabilities_that_stay_as_they_are_are_said_to() -> None:

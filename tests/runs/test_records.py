@@ -96,7 +96,7 @@ OPTIONAL = {
     *("tables", "class_counts", "classes", "temperature", "validation"),
     *("calibration_error", "confusion", "fifths", "curve", "note"),
     *("lcgnn", "torch", "numpy", "numba", "python", "machine", "commit", "finished"),
-    *("expected", "difference", "communication", "artifacts", "metrics.csv", "balanced"),
+    *("expected", "difference", "communication", "artifacts", "metrics.csv", "balanced", "words"),
 }
 # Objects that are passed on as they are.
 OPAQUE = {"settings", "tables"}

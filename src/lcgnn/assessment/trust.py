@@ -150,13 +150,16 @@ class Assessment:
             balanced=_balanced(held_out),
         )
 
-    def to_json(self, classes: Sequence[ClassCount] = ()) -> dict[str, Any]:
-        """Plain data, with the same in words."""
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
         content = dataclasses.asdict(self)
         if self.chosen_among == 1:
             del content["chosen_among"]
-        lists = {name: list(content[name]) for name in ("by_class", "untested")}
-        return {**content, **lists, "words": list(self.sentences(classes))}
+        return {**content, **{name: list(content[name]) for name in ("by_class", "untested")}}
+
+    def to_json_in_words(self, classes: Sequence[ClassCount] = ()) -> dict[str, Any]:
+        """Plain data for people, with the same in sentences, which follow from the rest."""
+        return {**self.to_json(), "words": list(self.sentences(classes))}
 
     def sentences(self, classes: Sequence[ClassCount] = ()) -> tuple[str, ...]:
         """What to expect, in plain words.

@@ -50,7 +50,7 @@ class Comparison:
         return {
             "dataset": self.dataset,
             **self.record.to_json(),
-            "expected": self.expected.to_json(),
+            "expected": self.expected.to_json_in_words(),
             "words": list(self.words),
             "folder": str(self.folder),
             "notes": list(self.notes),

@@ -33,8 +33,8 @@ def _majority(content: Any, place: Place) -> Majority:
 def read_assessment(content: Any, place: Place) -> Assessment:
     """What an assessment was written as."""
     with fields_of(content, place) as fields:
-        # The words follow from the rest.
-        fields.read("words", list_of(text))
+        # Summaries are for people as well, and older records had the words that follow from the rest.
+        fields.find("words", list_of(text))
         return Assessment(
             folds=fields.read("folds", count),
             of_folds=fields.read("of_folds", count),

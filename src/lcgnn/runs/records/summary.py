@@ -178,7 +178,7 @@ class Summary:
             content |= self.answers.to_json()
         if self.expected is not None:
             classes = () if self.answers is None else self.answers.classes
-            content["expected"] = self.expected.to_json(classes)
+            content["expected"] = self.expected.to_json_in_words(classes)
         if self.difference is not None:
             content["difference"] = _without_nan(dataclasses.asdict(self.difference))
         if self.communication is not None:
