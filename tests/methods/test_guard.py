@@ -8,7 +8,9 @@ import pytest
 import torch
 from scipy.sparse import csr_array
 from tests.test_contract import CLASSES, SPLIT, clusters
+from torch import Tensor
 
+from lcgnn.compute.placement.base import Placement
 from lcgnn.compute.placement.whole import GraphTensors
 from lcgnn.graph import Split
 from lcgnn.methods import create
@@ -114,7 +116,14 @@ def test_the_bases_cross_entropy_prevents_the_collapse(seed):
 
 
 @pytest.mark.parametrize("name", ["lc-gcn", "blend"])
-def test_who_keeps_the_last_epoch_has_no_validation_label_decide(name: str) -> None:
+def test_who_keeps_the_last_epoch_has_no_validation_label_decide(name: str, monkeypatch: Any) -> None:
+    shown: list[int] = []
+
+    def keep(graph: Placement, validation: Tensor, base: Stage, last: Stage) -> str | None:
+        shown.append(validation.shape[0])
+        return worse_than_base(graph, validation, base, last)
+
+    monkeypatch.setattr("lcgnn.methods.lc.worse_than_base", keep)
     quick: dict[str, Any] = {"base_epochs": 10, "epochs": 10}
     wrong = GRAPH.labels.copy()
     wrong[SPLIT.validation] = (wrong[SPLIT.validation] + 1) % 3
@@ -123,3 +132,5 @@ def test_who_keeps_the_last_epoch_has_no_validation_label_decide(name: str) -> N
     method = create(name, OWN_GRAPH, selection="last", **settings)
     one, other = (method.fit(graph, SPLIT, 0).label_distribution for graph in (GRAPH, others))
     np.testing.assert_array_equal(one, other)
+    assert shown
+    assert not any(shown)

@@ -1,7 +1,9 @@
 """A torch module as the base of the paper's two phases: it learns, resumes, is saved and is known by its name."""
 
 import copy
+import importlib.util
 import pickle
+import sys
 from typing import Any
 
 import numpy as np
@@ -186,6 +188,50 @@ class Double(nn.Module):
 def test_a_module_may_answer_in_any_precision():
     fit = module_method(Double, **QUICK).fit(clusters(), SPLIT, 0)
     assert np.isfinite(fit.label_distribution).all()
+
+
+CODE = """
+from torch import nn
+
+
+class Root(nn.Module):
+    def scaled(self, x):
+        return x
+
+
+class Part(nn.Module):
+    def forward(self, x):
+        return x
+
+
+class Whole(Root):
+    def __init__(self, features, classes):
+        super().__init__()
+        self.part, self.last = Part(), nn.Linear(features, classes)
+
+    def forward(self, x, edge_index):
+        return self.last(self.part(self.scaled(x)))
+"""
+
+
+@pytest.mark.parametrize("before", ["def scaled(self, x):\n", "def forward(self, x):\n"])
+def test_a_module_is_another_one_if_a_part_of_it_or_what_it_inherits_has_changed(before, tmp_path, monkeypatch):
+    other = CODE.replace(f"{before}        return x", f"{before}        return 2 * x")
+    of_each = []
+    for number, code in enumerate((CODE, CODE, other)):
+        path = tmp_path / f"users_{number}.py"
+        path.write_text(code)
+        spec = importlib.util.spec_from_file_location("users", path)
+        users = importlib.util.module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, "users", users)
+        spec.loader.exec_module(users)
+        of_each.append(module_method(users.Whole).own_parts(4, 3))
+    assert of_each[0] == of_each[1] != of_each[2]
+
+
+def test_a_module_whose_shapes_are_not_known_yet_is_refused_wherever_it_is_asked_for():
+    with pytest.raises(ConfigError, match="whose shape is not known yet"):
+        module_method(lambda _, classes: nn.LazyLinear(classes)).own_parts(4, 3)
 
 
 @pytest.mark.parametrize("name", ["lc-gcn", "lc-appnp", "lc-gat", "lc-grand"])

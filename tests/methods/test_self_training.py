@@ -69,6 +69,15 @@ def test_the_student_learns_from_given_and_believed_labels_and_sees_no_others(
     assert graph.labels.tolist() == expected.tolist()
 
 
+def test_what_a_guard_says_of_the_teachers_is_said_to_be_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lcgnn.methods.lc.worse_than_base", lambda *_: "Label consistency is left out.")
+    fit = SelfTraining(**{**SHORT, "models": 1}).fit(GRAPH, SPLIT, 0)
+    assert [stage.note for stage in fit.stages] == [
+        "Of the teachers: Label consistency is left out.",
+        "Label consistency is left out.",
+    ]
+
+
 def test_teachers_are_one_mean_of_models_and_the_student_is_one_model() -> None:
     method = SelfTraining(teachers="lc-appnp,lc-gcn", student="lc-gcn", selection="last", models=2)
     of_each = {name: create(name, OWN_GRAPH, models=2, selection="last") for name in ("lc-appnp", "lc-gcn")}

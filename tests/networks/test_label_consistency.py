@@ -10,6 +10,7 @@ from torch_geometric.nn.models import GAT, GCN, MLP, GraphSAGE
 
 from lcgnn import consistency
 from lcgnn.compute.kernels import use
+from lcgnn.compute.kernels.objective import label_consistency_loss
 from lcgnn.errors import ConfigError, InputError
 from lcgnn.networks.label_consistency import LabelConsistency
 
@@ -200,6 +201,20 @@ def test_nodes_and_labels_that_are_none_are_refused(labels, nodes, told, kernels
     base = nn.Linear(NUM_CLASSES, NUM_CLASSES)
     with use(kernels), pytest.raises(InputError, match=told):
         LabelConsistency(base).loss(labels, nodes, X)
+
+
+@pytest.mark.parametrize("kernels", ["fused", "plain"])
+def test_short_numbers_name_labels_and_nodes_as_long_ones_do(kernels):
+    around = LabelConsistency(nn.Linear(NUM_CLASSES, NUM_CLASSES))
+    with use(kernels):
+        found = around.loss(LABELS.short(), TRAIN.short(), X)
+        torch.testing.assert_close(found, around.loss(LABELS, TRAIN, X))
+
+
+@pytest.mark.parametrize("kernels", ["fused", "plain"])
+def test_logits_that_are_no_table_are_refused(kernels):
+    with use(kernels), pytest.raises(InputError, match=r"logits: of shape \(30,\)"):
+        label_consistency_loss(torch.zeros(NUM_NODES), LABELS, TRAIN)
 
 
 def test_a_reduction_that_there_is_not_is_refused():

@@ -4,6 +4,7 @@ import csv
 import dataclasses
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from lcgnn.graph import Graph, Split
 from lcgnn.methods.lc import TwoPhase
 from lcgnn.runs.doubt import _never_found, doubt
 from lcgnn.sources.examples import write_example
+from lcgnn.sources.tables.columns import Columns
 
 SHORT = {"base_epochs": 60, "epochs": 20}
 WRONG = "article-043"
@@ -188,3 +190,19 @@ def test_of_a_class_that_is_never_found_no_doubt_says_anything() -> None:
 def test_who_names_a_training_cannot_choose_another_method(run: Path) -> None:
     with pytest.raises(ConfigError, match="is a training, whose own folds doubt its labels: method, folds cannot"):
         doubt(run, "gcn", folds=7)
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"split": "handful"}, "split"),
+        ({"split_seed": 3}, "split_seed"),
+        ({"folds": 0}, "folds"),
+        ({"columns": Columns(label="nosuch")}, "columns"),
+    ],
+)
+def test_whatever_else_is_chosen_beside_a_training_is_refused(
+    given: dict[str, Any], named: str, run: Path
+) -> None:
+    with pytest.raises(ConfigError, match=f"doubt its labels: {named} cannot be chosen"):
+        doubt(run, **given)

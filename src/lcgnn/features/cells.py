@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -22,14 +23,15 @@ LARGEST_NUMBER = 1e30
 FORMULAS = "=+-@\t\r"
 
 # The ways to write dates and times; 05/06/2024 is not among them, which is in May or in June.
-_TIMES = (
-    pa.timestamp("s"),
-    pa.timestamp("ns"),
-    pa.timestamp("s", "UTC"),
-    pa.timestamp("ns", "UTC"),
-    "%d.%m.%Y",
-    "%d.%m.%Y %H:%M",
-)
+_TIMES = (pa.timestamp("s"), pa.timestamp("ns"), pa.timestamp("s", "UTC"), pa.timestamp("ns", "UTC"))
+# 31.05.2024, with a time or without; 1.2.3 is none, but may be a version.
+_DAY_FIRST = {
+    "%d.%m.%Y": r"^(?P<day>\d{1,2})\.\d{1,2}\.\d{4}$",
+    "%d.%m.%Y %H:%M": r"^(?P<day>\d{1,2})\.\d{1,2}\.\d{4} \d{1,2}:\d{2}$",
+}
+_LIKE_A_DATE = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{2,4}([ T]\d{1,2}:\d{2}.*)?")
+# So many different cells are looked at one by one.
+_MOST_LOOKED_AT = 10_000
 # What is true and what is false, in each of the ways to write it.
 _TRUTH = (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"))
 
@@ -80,10 +82,31 @@ def _seconds(column: Any) -> Any | None:
     """Dates and times as whole seconds, be it with fractions or a time zone; None if some cell is neither."""
     for kind in _TIMES:
         try:
-            times = pc.strptime(column, kind, "s") if isinstance(kind, str) else column.cast(kind)
-            return times.cast(pa.timestamp("s"), safe=False).cast(pa.int64())
+            return column.cast(kind).cast(pa.timestamp("s"), safe=False).cast(pa.int64())
         except pa.ArrowException:
             continue
+    for form, pattern in _DAY_FIRST.items():
+        try:
+            days = pc.struct_field(pc.extract_regex(column, pattern), "day").cast(pa.int64())
+            times = pc.strptime(column, form, "s")
+        except pa.ArrowException:
+            continue
+        # A cell that has not this form has no day here; the 31st of February is one in March there.
+        if days.null_count == column.null_count and pc.all(pc.equal(pc.day(times), days), min_count=0).as_py():
+            return times.cast(pa.int64())
+    return None
+
+
+def looks_like_a_date(cell: str) -> bool:
+    """Whether a cell is numbers that are set apart as those of a date are."""
+    return _LIKE_A_DATE.fullmatch(cell) is not None
+
+
+def first_not_a_date(column: Any) -> int | None:
+    """The row of the first cell that is no date on its own; None if every one is, though together they are not."""
+    for cell in pc.unique(column.drop_null()).slice(0, _MOST_LOOKED_AT):
+        if not parses_as_date(pa.chunked_array([[cell.as_py()]])):
+            return int(pc.index(column, cell).as_py())
     return None
 
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from lcgnn.features.cells import LARGEST_NUMBER, as_times, refuse_too_large, without_gaps
+from lcgnn.features.cells import (
+    LARGEST_NUMBER,
+    as_times,
+    first_not_a_date,
+    looks_like_a_date,
+    refuse_too_large,
+    without_gaps,
+)
 from lcgnn.features.column import ColumnEncoding
 from lcgnn.features.kinds import FILLED, PLURALS, kind_of
 from lcgnn.features.notes import ColumnNotes
@@ -30,8 +36,6 @@ from lcgnn.features.terms import Terms
 CELLS = 1 << 22
 # In fewer rows, a different whole number in each may well mean something.
 _ENOUGH_TO_NUMBER = 10
-# What looks like a date, however it is written.
-_DATE = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{2,4}\b")
 
 
 def fitted_columns(file: TableFile, names: Iterable[str]) -> tuple[list[ColumnEncoding], list[str]]:
@@ -154,11 +158,11 @@ def _fit_other(file: TableFile, name: str, column: Any, notes: ColumnNotes) -> C
         _tell_constant(file, name, cells[0].as_py(), notes)
         return None
     kind = kind_of(cells)
-    almost = kind in ("category", "text", None) and (looks_like_numbers(column) or _DATE.match(cells[0].as_py()))
-    if almost:
-        _tell_almost_numbers(file, name, column, kind, notes)
+    tell = _what_it_almost_is(column) if kind in ("category", "text", None) else None
+    if tell is not None:
+        tell(file, name, column, kind, notes)
     if kind is None:
-        if not almost:
+        if tell is None:
             sentence = f"{_place(file, name)}: nearly every cell is different, so it looks like a name; left out."
             notes.add(
                 "look like names, with a different cell in nearly every row, and are left out", name, sentence
@@ -215,19 +219,40 @@ def _tell_missing(file: TableFile, name: str, count: int, kind: Any, notes: Colu
     notes.add("have missing cells, which are filled and marked", name, sentence)
 
 
-def _tell_almost_numbers(file: TableFile, name: str, column: Any, kind: Any, notes: ColumnNotes) -> None:
-    """Say so if a column looks like numbers or dates but some cell keeps it from being taken as such."""
-    row = first_not_plain(column)
-    taken = "left out" if kind is None else f"taken as {kind}"
-    cell = column[row].as_py()
-    what, example = ("date as dates are written here", "2024-05-31") if _DATE.match(cell) else ("number", "12.5")
+def _what_it_almost_is(column: Any) -> Callable[[TableFile, str, Any, Any, ColumnNotes], None] | None:
+    """Who tells of a column of text that it was nearly taken as dates or numbers, if it was."""
+    if looks_like_a_date(column.drop_null()[0].as_py()):
+        return _tell_almost_dates
+    return _tell_almost_numbers if looks_like_numbers(column) else None
+
+
+def _tell_almost_dates(file: TableFile, name: str, column: Any, kind: Any, notes: ColumnNotes) -> None:
+    row = first_not_a_date(column)
+    why = (
+        f"{_place(file, name)}: dates are not all written in one way"
+        if row is None
+        else f"{file.place(row, name)}: {shown(column[row].as_py())} is not a date as dates are written here"
+    )
     sentence = (
-        f"{file.place(row, name)}: {shown(cell)} is not a {what}, so the column is {taken}. "
-        f"If it should be one, write it as {example} or leave the cell empty."
+        f"{why}, so the column is {_taken_as(kind)}. If it should be dates, write all of them as 2024-05-31 and "
+        "leave other cells empty."
+    )
+    notes.add("look like dates, but have cells that are none, or are written otherwise", name, sentence)
+
+
+def _tell_almost_numbers(file: TableFile, name: str, column: Any, kind: Any, notes: ColumnNotes) -> None:
+    row = first_not_plain(column)
+    sentence = (
+        f"{file.place(row, name)}: {shown(column[row].as_py())} is not a number, so the column is "
+        f"{_taken_as(kind)}. If it should be one, write it as 12.5 or leave the cell empty."
     )
     notes.add(
         "look like numbers, but have cells that are none (write 12.5, or leave a cell empty)", name, sentence
     )
+
+
+def _taken_as(kind: Any) -> str:
+    return "left out" if kind is None else f"taken as {kind}"
 
 
 def _in_words(columns: list[ColumnEncoding]) -> str:

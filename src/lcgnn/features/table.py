@@ -64,7 +64,8 @@ class TableFile:
         cells = self.columns[name]
         if self.line_of is None or not pa.types.is_string(cells.type):
             return
-        row = pc.index(pc.starts_with(cells, ' "'), True).as_py()
+        # Quotes around a part of the cell are its own.
+        row = pc.index(pc.match_substring_regex(cells, r'^ +"[^"]*"\s*$'), True).as_py()
         if row >= 0:
             raise DataError(
                 f"{self.place(row, name)}: a quote after a space is part of the cell. Leave out the spaces after "

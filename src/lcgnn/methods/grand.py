@@ -56,7 +56,8 @@ class GRANDMethod(TwoPhase):
     agreement_weight: float = setting(1.0, "Weight of the samples' agreement (the paper's lambda).", at_least=0)
     confidence: float = setting(
         2.0,
-        "Nodes count in the agreement once a class has so many times chance's probability; 0: all (the paper).",
+        "Nodes count in the agreement once a class has so many times chance's probability, or one halfway from "
+        "chance to 1 where that is no probability; 0: all (the paper).",
         at_least=0,
     )
     drop_node: float = setting(0.5, "Probability that a node's features are dropped.", at_least=0, below=1)

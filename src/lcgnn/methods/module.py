@@ -17,7 +17,10 @@ from lcgnn.compute.placement.base import Kind
 from lcgnn.errors import ConfigError
 from lcgnn.methods.checks import check_settings
 from lcgnn.methods.lc import TwoPhase, register_network
-from lcgnn.networks.module import ModuleFactory, ModuleNetwork
+from lcgnn.networks.module import ModuleFactory, ModuleNetwork, checked
+
+# Whose versions change what a module computes, and which nobody edits in place.
+_LIBRARIES = ("builtins", "torch", "torch_geometric")
 
 
 @dataclass(frozen=True)
@@ -34,13 +37,11 @@ class ModuleMethod(TwoPhase):
         return ModuleNetwork(num_features, num_classes, type(self).factory, generator=generator)
 
     def own_parts(self, num_features: int, num_classes: int) -> dict[str, str]:
-        """The module: its layers, the shapes of its parameters, and its code where there is a file with it."""
+        """The module: its layers, the shapes of its parameters, and its code where there are files with it."""
         with torch.random.fork_rng(devices=[]):
-            module = type(self).factory(num_features, num_classes)
-        if not isinstance(module, torch.nn.Module):
-            return {}
+            module = checked(type(self).factory(num_features, num_classes))
         shapes = [f"{name} {tuple(value.shape)}" for name, value in module.state_dict().items()]
-        return {"module": "\n".join([repr(module), *shapes, _code_of(type(module))])}
+        return {"module": "\n".join([repr(module), *shapes, *_code_of(module)])}
 
     @property
     def own_name(self) -> str:
@@ -102,11 +103,20 @@ def _class_of(factory: ModuleFactory, name: str) -> type[ModuleMethod]:
     return dataclass(frozen=True)(made)
 
 
-def _code_of(kind: type) -> str:
+def _code_of(module: torch.nn.Module) -> list[str]:
+    """The code of a module, of its parts and of what they inherit from, but for that of libraries."""
+    kinds = {kind for part in module.modules() for kind in type(part).__mro__}
+    own = [kind for kind in kinds if kind.__module__.partition(".")[0] not in _LIBRARIES]
+    return [
+        code for kind in sorted(own, key=lambda kind: (kind.__module__, kind.__qualname__)) for code in _of(kind)
+    ]
+
+
+def _of(kind: type) -> list[str]:
     try:
-        return inspect.getsource(kind)
+        return [inspect.getsource(kind)]
     except (OSError, TypeError):
-        return ""
+        return []
 
 
 def _again(factory: ModuleFactory, name: str, settings: dict[str, Any]) -> ModuleMethod:

@@ -119,8 +119,10 @@ class SelfTraining(Method):
         more = _with_labels(graph, given, believed, answer)
         trained_on = replace(split, train=np.sort(np.append(split.train, believed)), test=_NOBODY)
         learnt = self.learner.fit(more, trained_on, seed, context_of(context, 1))
+        teachers = taught.stages[-1]
+        note = f"Of the teachers: {teachers.note}" if teachers.note else ""
         stages = (
-            replace(taught.stages[-1], name="teachers"),
+            replace(teachers, name="teachers", note=note),
             replace(learnt.stages[-1], name=SELF_TRAINING),
         )
         return Fit(stages, learnt.tensors, taught.seconds + learnt.seconds)

@@ -163,8 +163,12 @@ class GRAND(Network):
         return GRANDPasses(self, graph) if here else super().passes(graph)
 
     def least_confidence(self, num_classes: int) -> float:
-        """The mean probability from which on samples are to agree, which is below one for two classes as well."""
-        return min(self.confidence / num_classes, (1 + 1 / num_classes) / 2)
+        """The mean probability from which on samples are to agree.
+
+        Where so many times chance's is no probability, as with two classes, it is halfway between chance and 1.
+        """
+        asked = self.confidence / num_classes
+        return asked if asked < 1 else (1 + 1 / num_classes) / 2
 
     def train_pass(self, graph: Placement, embedding: Tensor | None, key: int) -> TrainingOutput:
         samples = [self.readout(graph, embedding, derive_key(key, sample)) for sample in range(self.samples)]

@@ -48,7 +48,7 @@ class ModuleNetwork(Network):
         seed = int(torch.randint(2**31, (), generator=generator))
         with _seeded(seed, torch.device("cpu")):
             module = factory(num_features, num_classes)
-        self.module = _checked(module)
+        self.module = checked(module)
         self._takes_weights = _takes_weights(module)
 
     @property
@@ -117,7 +117,7 @@ def _seeded(seed: int, device: torch.device) -> Iterator[None]:
         yield
 
 
-def _checked(module: Any) -> nn.Module:
+def checked(module: Any) -> nn.Module:
     """The module if it can be trained as it is, with parameters in one piece each."""
     if not isinstance(module, nn.Module):
         raise ConfigError(f"A module factory gave a {type(module).__name__}; it must return a torch.nn.Module.")

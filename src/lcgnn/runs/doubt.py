@@ -182,9 +182,11 @@ def doubt(
     watcher = watcher or Watcher()
     if is_run_folder(what):
         folder = Path(what)
-        named: dict[str, Any] = {"method": method, "folds": folds, "settings": settings, "labels": labels}
+        named = {"method": method, "folds": folds, "settings": settings or None, "labels": labels}
         named |= {"validation": validation, "labels_per_class": labels_per_class, "labels_from": labels_from}
-        asked = [name for name, value in named.items() if value]
+        named |= {"split": None if split == "public" else split, "split_seed": split_seed or None}
+        named |= {"columns": None if columns == Columns() else columns}
+        asked = [name for name, value in named.items() if value is not None]
         if asked:
             raise ConfigError(
                 f"{folder} is a training, whose own folds doubt its labels: {', '.join(asked)} cannot be chosen. "

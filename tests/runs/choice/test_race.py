@@ -272,6 +272,17 @@ def test_a_single_method_with_label_consistency_is_no_blend() -> None:
     assert decided(race).record.named(BLEND) is None
 
 
+def test_of_a_method_beside_which_nothing_could_be_tried_no_comparison_is_said() -> None:
+    race = race_of()
+    finished(race, {**EQUAL, "mlp": 6})
+    alone = replace((record := decided(race).record), tried=(record.named("mlp"),), taken="mlp")
+    assert choice_in_words(alone) == [
+        "Taken: mlp, right for 60 of 60 held-out labels; nothing else could be tried."
+    ]
+    classes = (ClassCount("a", 40, 400), ClassCount("b", 20, 200))
+    assert "ignores" not in advice_in_words(alone, decided(race).assessment, classes)[0]
+
+
 def test_a_base_may_be_taken_alone() -> None:
     race = race_of()
     finished(race, {**EQUAL, "gcn": 6})

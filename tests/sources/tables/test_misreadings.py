@@ -133,6 +133,61 @@ def test_a_date_that_may_be_of_two_months_is_told_how_to_be_written(tmp_path: Pa
     assert any("is not a date as dates are written here" in note and "2024-05-31" in note for note in made.notes)
 
 
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["1.2.3", "3.4.10", "1.10.2", "2.0.1"],
+        ["31.05.24", "30.05.2024", "29.05.2024", "28.05.2024"],
+        ["31.02.2024", "30.05.2024", "29.05.2024", "28.05.2024"],
+    ],
+)
+def test_versions_short_years_and_days_that_do_not_exist_are_no_dates(cells: list[str], tmp_path: Path) -> None:
+    rows = "".join(f"{node},{'xy'[place % 2]},{cells[place]}\n" for place, node in enumerate("abcd"))
+    made = load(tmp_path, "id,label,opened\n" + rows)
+    assert "date" not in [column.kind for column in made.encoding.columns]
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        (
+            ["2024-05-01", "2024-05-02", "unknown", "2024-05-04"],
+            "nodes.csv, line 4, column 'opened': 'unknown' is not",
+        ),
+        (
+            ["2024-05-01", "02.05.2024", "2024-05-03", "2024-05-04"],
+            "column 'opened': dates are not all written in one",
+        ),
+    ],
+)
+def test_what_keeps_a_column_from_being_dates_is_named(cells: list[str], told: str, tmp_path: Path) -> None:
+    rows = "".join(f"{node},{'xy'[place % 2]},{cells[place]}\n" for place, node in enumerate("abcd"))
+    made = load(tmp_path, "id,label,opened\n" + rows)
+    assert any(told in note and "2024-05-31" in note for note in made.notes), made.notes
+
+
+@pytest.mark.parametrize("first", ["10.10.10.0", "2024-05-01 was a fine day"])
+def test_addresses_and_text_that_begins_with_a_date_are_not_said_to_be_nearly_dates(
+    first: str, tmp_path: Path
+) -> None:
+    cells = [first, "a walk by the sea", "none of it", "one more"]
+    rows = "".join(f"{node},{'xy'[place % 2]},{cells[place]}\n" for place, node in enumerate("abcd"))
+    made = load(tmp_path, "id,label,opened\n" + rows)
+    assert not any("date" in note for note in made.notes if "opened" in note)
+
+
+def test_quotes_around_a_part_of_a_cell_are_its_own(tmp_path: Path) -> None:
+    made = load(tmp_path, 'id,label,title\na,x," ""Graphs"" and more"\nb,y,two\nc,,three\nd,,four\n')
+    assert made.graph.num_nodes == 4
+
+
+def test_ids_that_the_table_lists_both_are_two_nodes_however_alike(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text("source,target\nA,b\nb,c\n1,c\n")
+    (tmp_path / "labels.csv").write_text("id,label\na,x\nA,y\n01,x\n1,y\n")
+    made = Tables(str(tmp_path), Columns()).load()
+    assert made.graph.num_nodes == 6
+
+
 def test_cells_over_several_lines_are_told_with_the_first(tmp_path: Path) -> None:
     nodes = 'id,label,title\na,x,one\nb,y,"two\nc,,three\nd,,four"\nc,,five\nd,,six\n'
     made = load(tmp_path, nodes)

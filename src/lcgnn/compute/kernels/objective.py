@@ -33,8 +33,9 @@ def label_consistency_loss(
 ) -> Tensor:
     """The loss of equation 4 straight from a base model's logits; see ``consistency.label_consistency_loss``."""
     _check_nodes(logits, labels, nodes)
+    labels, nodes = labels.long(), nodes.long()
     if fused(logits):
-        given = logits, labels.long(), nodes.long(), weight, reduction
+        given = logits, labels, nodes, weight, reduction
         loss: Tensor = _LabelConsistencyLoss.apply(*given)  # type: ignore[no-untyped-call]
         return loss
     distribution = torch.softmax(logits, dim=1)
@@ -43,6 +44,10 @@ def label_consistency_loss(
 
 def _check_nodes(logits: Tensor, labels: Tensor, nodes: Tensor) -> None:
     """Refuse nodes that are not there, and labels that are no classes: compiled passes look nothing up twice."""
+    if logits.dim() != 2:
+        raise InputError(
+            f"logits: of shape {tuple(logits.shape)}. Give a row for each node, a column for each class."
+        )
     num_nodes, num_classes = logits.shape
     for name, numbers in (("nodes", nodes), ("labels", labels)):
         if numbers.dim() != 1 or numbers.dtype not in (torch.int64, torch.int32, torch.int16):

@@ -84,6 +84,8 @@ def _taken_in_words(choice: ChoiceRecord) -> str:
             f"weigh less than that {taken.name} is the better one on most graphs."
         )
     alike = [item.name for item in others if not _is_behind(item)]
+    if len(choice.tried) < 2:
+        return f"Taken: {called}, right for {counted}; nothing else could be tried."
     if not alike:
         return f"Taken: {called}, right for {counted}, clearly more often than all others."
     names = ", ".join(alike[:_MOST_NAMES]) + (
@@ -159,6 +161,8 @@ def _scarce_class(expected: Assessment, classes: Sequence[ClassCount]) -> str | 
 def _useless_part(choice: ChoiceRecord) -> str | None:
     """That the edges, or the features, bring nothing worth having, as far as the labels can tell."""
     best = choice.tried[0]
+    if len(choice.tried) < 2:
+        return None
     for name, what in ((FEATURES_ALONE, "edges"), (EDGES_ALONE, "features")):
         tried = choice.named(name)
         others = [item.behind_best for item in choice.tried if item is not tried and item.folds == choice.folds]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ def _refuse_unknown(edges: TableFile, column: str, cells: Any, found: Any, nodes
     row = pc.index(found.is_null(), True).as_py()
     name = cells[row].as_py()
     hint = "Add it there or drop the edge."
-    alike = _written_otherwise(name, ids)
+    alike = _written_otherwise(name, ids, _spellings(ids))
     if alike is not None:
         hint = f"There it is {_told_apart(alike, name)}: write ids the same way in both tables."
     more = f" (nor are the ends of {found.null_count - 1:,} other edges)" if found.null_count > 1 else ""
@@ -61,8 +62,11 @@ def refuse_otherwise_written(nodes: TableFile, column: str, ids: Any, edges: Tab
     """Refuse a table that does not list all nodes if it writes the id of one otherwise than the edges do."""
     known = pc.unique(pa.chunked_array([*ends[0].chunks, *ends[1].chunks], pa.string()))
     missing = ids.filter(pc.invert(pc.is_in(ids, value_set=known)))
+    # What the table lists as well is a node of its own, whatever it looks like.
+    known = known.filter(pc.invert(pc.is_in(known, value_set=ids)))
+    spellings = _spellings(known)
     for name in missing.slice(0, _MOST_LOOKED_UP).to_pylist():
-        alike = _written_otherwise(name, known)
+        alike = _written_otherwise(name, known, spellings)
         if alike is not None:
             row = pc.index(ids, name).as_py()
             raise DataError(
@@ -76,17 +80,23 @@ def _told_apart(name: str, other: str) -> str:
     return ascii(name) if as_it_looks(name) == as_it_looks(other) else shown(name)
 
 
-def _written_otherwise(name: str, ids: Any) -> str | None:
+def _written_otherwise(name: str, ids: Any, spellings: Mapping[str, str]) -> str | None:
     """The id that means the same number as a name, looks the same, or differs from it in case only."""
     for candidate in (_as_whole(name), name.lower(), name.upper()):
         if candidate is not None and candidate != name and pc.index(ids, candidate).as_py() >= 0:
             return candidate
+    return spellings.get(_meant(name))
+
+
+def _spellings(ids: Any) -> dict[str, str]:
+    """Ids by what they mean, not all of very many."""
+    return {_meant(name): name for name in ids.slice(0, 100_000).to_pylist()}
+
+
+def _meant(name: str) -> str:
+    """What is the same of names that mean the same whole number, or look the same."""
     whole = _as_whole(name)
-    sample = ids.slice(0, 100_000).to_pylist()
-    if whole is not None:
-        return next((other for other in sample if _as_whole(other) == whole), None)
-    looks = as_it_looks(name)
-    return next((other for other in sample if as_it_looks(other) == looks), None)
+    return as_it_looks(name) if whole is None else whole
 
 
 def _as_whole(text: str) -> str | None:
