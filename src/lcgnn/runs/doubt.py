@@ -182,7 +182,7 @@ def doubt(
     watcher = watcher or Watcher()
     if is_run_folder(what):
         folder = Path(what)
-        named = {"method": method, "folds": folds, "settings": settings or None, "labels": labels}
+        named: dict[str, Any] = {"method": method, "folds": folds, "settings": settings or None, "labels": labels}
         named |= {"validation": validation, "labels_per_class": labels_per_class, "labels_from": labels_from}
         named |= {"split": None if split == "public" else split, "split_seed": split_seed or None}
         named |= {"columns": None if columns == Columns() else columns}
