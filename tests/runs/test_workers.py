@@ -1,5 +1,7 @@
 """Processes that are started before there is work for them."""
 
+import os
+import signal
 import subprocess
 import sys
 import threading
@@ -93,6 +95,21 @@ def test_a_program_that_calls_a_command_decides_for_itself(
 def test_starting_processes_does_not_wait_for_torch() -> None:
     program = "import sys, lcgnn.runs.workers, lcgnn.cli.ahead; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_processes_that_are_started_ahead_never_see_an_interrupt(
+    graph: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(workers, "available_cores", lambda: 2)
+    workers.start_ahead(graph, None)
+    try:
+        (beside,) = workers._started[0]._processes
+        os.kill(beside, signal.SIGINT)
+        # It ends at once where it does not ignore that yet, and the job with it.
+        assert workers.executor(1).submit(os.getpid).result(60) == beside
+    finally:
+        workers.end_started()
+    assert "KeyboardInterrupt" not in capfd.readouterr().err
 
 
 def test_processes_can_be_ended_while_a_job_is_on_its_way_to_them(monkeypatch: pytest.MonkeyPatch) -> None:

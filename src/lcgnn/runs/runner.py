@@ -20,7 +20,7 @@ from lcgnn.compute import kernels
 from lcgnn.compute.kernels import threads
 from lcgnn.errors import OutputError
 from lcgnn.runs.board import Board
-from lcgnn.runs.workers import end, end_all, end_started, executor, settle_in
+from lcgnn.runs.workers import end, end_all, end_started, executor, interrupts_later, settle_in
 from lcgnn.training.loop import Progress
 
 Job = TypeVar("Job")
@@ -90,7 +90,9 @@ def _over_workers(
     # A process that has read several large graphs is replaced by a new one, which is nothing to worry about.
     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
     try:
-        yield from parallel(tasks)
+        with interrupts_later():
+            results = parallel(tasks)
+        yield from results
         finished = True
     except (OSError, PicklingError) as error:
         # Large arrays reach the workers through files, which joblib keeps in shared memory where it can.

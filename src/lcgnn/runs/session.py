@@ -84,11 +84,15 @@ class Session:
         """The session of the method that was taken, in the same folder."""
         return dataclasses.replace(self, configuration=configuration(run), runs=by_seed(run, len(self.runs)))
 
-    def clear(self) -> None:
-        """Remove what seeds of another method left in the folder, which was taken by other folds or no folds.
+    def clear(self) -> tuple[str, ...]:
+        """Remove what seeds of other methods left in the folder, which were taken by other folds or no folds.
 
         Nothing is removed of the same method from other seeds: its models answer together with those to come.
+
+        Returns:
+            The names of those methods.
         """
+        gone: set[str] = set()
         own = _what_is_run(self.runs[0].spec.method, self.runs[0].method.plain_settings())
         for path in self.folder.glob(f"seed-*/{RESULT_FILE}"):
             try:
@@ -99,6 +103,8 @@ class Session:
                 with claimed(path.parent / ".claim"):
                     shutil.rmtree(path.parent, ignore_errors=True)
                 self.mean_prediction.unlink(missing_ok=True)
+                gone.add(record.method)
+        return tuple(sorted(gone))
 
     def results(self, board: Board, temperature: float = 1.0) -> Iterator[tuple[int, Record]]:
         """Carry out the runs and yield (position, record) as they finish; what is done already comes at once.

@@ -195,7 +195,11 @@ def _carry_out(session: Session, watcher: Watcher, crew: Crew | None) -> Trainin
     choice = None if session.contest is None else session.contest.carry_out(watcher)
     if session.contest is not None and choice is not None:
         session = session.settled(session.contest.settled(choice))
-    session.clear()
+    gone = session.clear()
+    if gone:
+        watcher.notes(
+            (f"What {' and '.join(gone)} left in {session.folder} gives way to {session.configuration.method}.",)
+        )
     temperature = 1.0 if choice is None else choice.assessment.calibration.temperature
     labels = [f"seed {run.spec.seed}" for run in session.runs]
     records: list[Record] = []

@@ -8,7 +8,8 @@ from __future__ import annotations
 import logging
 import signal
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -74,12 +75,33 @@ def start_ahead(graph: str, workers: int | None, *, seeds: int = 1, folds: bool 
     if count < 1 or is_launched():
         return
     try:
-        beside = executor(count)
-        for _ in range(count):
-            beside.submit(_get_ready)
+        with interrupts_later():
+            beside = executor(count)
+            for _ in range(count):
+                beside.submit(_get_ready)
     except (OSError, RuntimeError):
         # Whether they can be started at all is for those to tell who need them.
         end_started()
+
+
+@contextmanager
+def interrupts_later() -> Iterator[None]:
+    """Processes that are started inside never see an interrupt, which is for the one that starts them.
+
+    Until they have got as far as to ignore it, they would end with a traceback of their imports.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    # Multiprocessing's own helper would let interrupts through again once it has started (up to Python 3.12).
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def settle_in() -> None:

@@ -3,6 +3,7 @@
 import csv
 import dataclasses
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from lcgnn.runs.choice import candidates, verdict
 from lcgnn.runs.compare import compare
 from lcgnn.runs.records import FoldRecord, Summary
 from lcgnn.runs.train import Training, train
+from lcgnn.runs.watching import Watcher
 from lcgnn.sources.examples import write_example
 
 SHORT: dict[str, Any] = {"base_epochs": 12, "epochs": 6}
@@ -33,6 +35,16 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def training(graph: Path) -> Training:
     return train(graph, settings=SHORT, folds=3, workers=1, out=graph.parent / "run")
+
+
+class Told(Watcher):
+    """Remembers what it is told."""
+
+    def __init__(self) -> None:
+        self.notes_of_all: list[str] = []
+
+    def notes(self, notes: Sequence[str]) -> None:
+        self.notes_of_all += notes
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -156,7 +168,9 @@ def test_another_choice_in_the_same_folder_leaves_no_seed_of_the_method_before(
     assert (tmp_path / "run" / "predictions.csv").exists()
     monkeypatch.undo()
     without = {**settings, "seeds": 1, "folds": None, "estimate": False}
-    again = train(graph, **without)
+    told = Told()
+    again = train(graph, **without, watcher=told)
+    assert f"What mlp left in {again.folder} gives way to {BEST}." in told.notes_of_all
     assert [model.name for model in again.models()] == [BEST]
     assert not (tmp_path / "run" / "predictions.csv").exists()
     before = (again.folder / "seed-0" / "model.safetensors").stat().st_mtime_ns

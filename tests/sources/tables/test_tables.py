@@ -10,6 +10,7 @@ from pyarrow import parquet
 
 from lcgnn.graph import Graph
 from lcgnn.sources.loaded import Loaded
+from lcgnn.sources.tables import files
 from lcgnn.sources.tables.columns import Columns
 from lcgnn.sources.tables.source import Tables
 
@@ -158,6 +159,18 @@ def test_another_delimiter_or_encoding_is_told(tmp_path: Path) -> None:
     made = load(tmp_path, NODES.replace(",", ";").encode("utf-16"))
     assert told(made, "nodes.csv", "semicolons")
     assert told(made, "nodes.csv", "UTF-16")
+
+
+def test_text_that_arrow_does_not_read_itself_is_decoded_before_it_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = []
+    read = files.arrow_csv.read_csv
+    monkeypatch.setattr(
+        files.arrow_csv, "read_csv", lambda what, **named: [given.append(what), read(what, **named)][1]
+    )
+    load(tmp_path, NODES.encode("utf-16"))
+    assert any(isinstance(what, pa.BufferReader) for what in given)
 
 
 def test_a_column_without_a_name_is_left_out_and_told(tmp_path: Path) -> None:

@@ -159,12 +159,8 @@ def _parsed(
     numbered = [str(number) for number in range(num_columns)]
     try:
         table = arrow_csv.read_csv(
-            for_arrow(path),
-            read_options=arrow_csv.ReadOptions(
-                column_names=numbered,
-                encoding="utf8" if encoding == "utf-8" else encoding,
-                block_size=_BLOCK_BYTES,
-            ),
+            for_arrow(path) if encoding == "utf-8" else _in_utf_8(path, encoding),
+            read_options=arrow_csv.ReadOptions(column_names=numbered, block_size=_BLOCK_BYTES),
             parse_options=arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=multiline),
             convert_options=arrow_csv.ConvertOptions(
                 column_types=dict.fromkeys(numbered, pa.string()),
@@ -177,6 +173,11 @@ def _parsed(
         raise _explained(path, num_columns, delimiter, encoding, error) from error
     # The first row is the header.
     return table.slice(1)
+
+
+def _in_utf_8(path: Path, encoding: str) -> pa.BufferReader:
+    """The file as Arrow reads it, whose own threads would decode by Python and may outlive a program that ends."""
+    return pa.BufferReader(path.read_bytes().decode(encoding).encode())
 
 
 def _explained(path: Path, num_columns: int, delimiter: str, encoding: str, error: Exception) -> DataError:
