@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
 from lcgnn.graph import Graph
 from lcgnn.sources.loaded import Loaded
-from lcgnn.sources.tables import files
 from lcgnn.sources.tables.columns import Columns
 from lcgnn.sources.tables.source import Tables
 
@@ -164,11 +164,13 @@ def test_another_delimiter_or_encoding_is_told(tmp_path: Path) -> None:
 def test_text_that_arrow_does_not_read_itself_is_decoded_before_it_reads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given = []
-    read = files.arrow_csv.read_csv
-    monkeypatch.setattr(
-        files.arrow_csv, "read_csv", lambda what, **named: [given.append(what), read(what, **named)][1]
-    )
+    read, given = arrow_csv.read_csv, []
+
+    def remember(what: Any, **named: Any) -> Any:
+        given.append(what)
+        return read(what, **named)
+
+    monkeypatch.setattr(arrow_csv, "read_csv", remember)
     load(tmp_path, NODES.encode("utf-16"))
     assert any(isinstance(what, pa.BufferReader) for what in given)
 
