@@ -72,9 +72,20 @@ def test_a_graph_whose_neighbours_agree_is_said_to_suit() -> None:
 
 
 def test_a_graph_whose_neighbours_differ_is_said_not_to_suit() -> None:
-    words = " ".join(verdict(diagnose(two_groups(within=False))))
+    words = verdict(diagnosis_with(Agreement(400, 0.2, 0.5), NOTHING))[0]
     assert words.startswith("The edges are unlikely to help: ")
-    assert "Neighbours tend to differ: try lcgnn compare GRAPH --methods cheby,mlp,lc-gcn." in words
+    assert words.endswith("Neighbours tend to differ: try lcgnn compare GRAPH --methods cheby,mlp,lc-gcn.")
+
+
+def test_neighbours_that_differ_while_those_two_steps_apart_agree_are_said_to_tell_something() -> None:
+    words = verdict(diagnose(two_groups(within=False)))[0]
+    assert words.startswith("Neighbours tend to differ, but nodes with a common neighbour are alike: of 40 pairs")
+    assert words.endswith(
+        "So the edges tell a lot to a method that can learn that: lcgnn compare GRAPH --methods cheby,mlp,lc-gcn."
+    )
+    assert "unlikely" not in words
+    weaker = verdict(diagnosis_with(Agreement(400, 0.25, 0.5), Agreement(400, 0.62, 0.5)))[0]
+    assert "So the edges tell something to a method that can learn that" in weaker
 
 
 def test_labels_that_ignore_the_edges_are_said_not_to_suit() -> None:

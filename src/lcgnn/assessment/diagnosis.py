@@ -26,6 +26,9 @@ _WORTH_A_WORD = 10
 _STRONG, _WEAK = 0.4, 0.15
 # How much likelier (in natural logarithms) negative agreement must be to be believed.
 _CLEARLY = 3.0
+# What to compare where neighbours differ: a method that can learn that, one without edges, and the usual one.
+LEARNS_DIFFERENCES = "cheby"
+_WHERE_THEY_DIFFER = f"lcgnn compare GRAPH --methods {LEARNS_DIFFERENCES},mlp,lc-gcn"
 # Beyond so many labels a class the network alone has enough to learn from.
 _MANY_LABELS = 50
 
@@ -127,6 +130,16 @@ class Diagnosis:
         candidates = np.linspace(-1, 1, 201)
         likelihood = np.sum([kind.log_likelihood(candidates**steps) for kind, steps in known], axis=0)
         return float(candidates[np.argmax(likelihood - _CLEARLY * (candidates < 0))])
+
+    @property
+    def neighbours_differ(self) -> bool:
+        """Whether neighbours clearly have the same label less often than by chance."""
+        return (self.beyond_chance or 0.0) <= -_WEAK
+
+    @property
+    def alike_at_two_steps(self) -> float:
+        """How far nodes with a common neighbour agree beyond chance; 0 for too few pairs to speak of."""
+        return (self.by_two_steps.beyond_chance or 0.0) if self.by_two_steps.pairs >= _WORTH_A_WORD else 0.0
 
     def to_json(self) -> dict[str, Any]:
         """Plain data, with the verdict in words."""
@@ -247,10 +260,24 @@ def _first_sentence(diagnosis: Diagnosis) -> str:
         return f"The edges are likely to help: {seen}."
     if beyond >= _WEAK:
         return f"The edges may help a little: {seen}."
+    if diagnosis.neighbours_differ and diagnosis.alike_at_two_steps >= _WEAK:
+        much = "a lot" if diagnosis.alike_at_two_steps >= _STRONG else "something"
+        return (
+            f"Neighbours tend to differ, but nodes with a common neighbour are alike: {seen}. So the edges tell "
+            f"{much} to a method that can learn that: {_WHERE_THEY_DIFFER}."
+        )
     why = "They say little about the labels: lcgnn compare GRAPH tells whether methods without them do better"
-    if beyond <= -_WEAK:
-        why = "Neighbours tend to differ: try lcgnn compare GRAPH --methods cheby,mlp,lc-gcn"
+    if diagnosis.neighbours_differ:
+        why = f"Neighbours tend to differ: try {_WHERE_THEY_DIFFER}"
     return f"The edges are unlikely to help: {seen}. {why}."
+
+
+def advice_where_neighbours_differ(diagnosis: Diagnosis) -> str | None:
+    """What to try beside methods for neighbours that are alike; None where neighbours do not clearly differ."""
+    if not diagnosis.neighbours_differ:
+        return None
+    alike = " and nodes with a common neighbour are alike" if diagnosis.alike_at_two_steps >= _WEAK else ""
+    return f"a method that can learn that neighbours differ{alike}: {_WHERE_THEY_DIFFER}."
 
 
 def _seen(diagnosis: Diagnosis) -> str:

@@ -48,12 +48,22 @@ def distrust_in_words(expected: Assessment, classes: Sequence[ClassCount]) -> li
     return []
 
 
-def advice_in_words(choice: ChoiceRecord | None, expected: Assessment, classes: Sequence[ClassCount]) -> list[str]:
-    """The one thing that would help most: labels of a class, other edges or features, or more labels."""
-    if not classes:
+def advice_in_words(
+    choice: ChoiceRecord | None, expected: Assessment, classes: Sequence[ClassCount], by_edges: str | None = None
+) -> list[str]:
+    """The one thing that would help most: another method, labels of a class, other edges or features, more labels.
+
+    Args:
+        choice: What was tried; None where nothing was chosen.
+        expected: Of the answer that was taken.
+        classes: What the classes are called; without them only another method is advised.
+        by_edges: A method that the edges speak for, if they do.
+    """
+    if not classes and by_edges is None:
         return []
     advice = (
-        _scarce_class(expected, classes)
+        by_edges
+        or _scarce_class(expected, classes)
         or (
             _useless_part(choice)
             if choice is not None and not choice.guard and expected.majority.is_beaten
