@@ -72,9 +72,20 @@ def test_a_graph_whose_neighbours_agree_is_said_to_suit() -> None:
 
 
 def test_a_graph_whose_neighbours_differ_is_said_not_to_suit() -> None:
-    words = " ".join(verdict(diagnose(two_groups(within=False))))
+    words = verdict(diagnosis_with(Agreement(400, 0.2, 0.5), NOTHING))[0]
     assert words.startswith("The edges are unlikely to help: ")
-    assert "Neighbours tend to differ: try lcgnn compare GRAPH --methods cheby,mlp,lc-gcn." in words
+    assert words.endswith("Neighbours tend to differ: try lcgnn compare GRAPH --methods cheby,mlp,lc-gcn.")
+
+
+def test_neighbours_that_differ_while_those_two_steps_apart_agree_are_said_to_tell_something() -> None:
+    words = verdict(diagnose(two_groups(within=False)))[0]
+    assert words.startswith("Neighbours tend to differ, but nodes with a common neighbour are alike: of 40 pairs")
+    assert words.endswith(
+        "So the edges tell a lot to a method that can learn that: lcgnn compare GRAPH --methods cheby,mlp,lc-gcn."
+    )
+    assert "unlikely" not in words
+    weaker = verdict(diagnosis_with(Agreement(400, 0.25, 0.5), Agreement(400, 0.62, 0.5)))[0]
+    assert "So the edges tell something to a method that can learn that" in weaker
 
 
 def test_labels_that_ignore_the_edges_are_said_not_to_suit() -> None:
@@ -136,12 +147,55 @@ def test_too_few_labels_are_said_to_tell_nothing(path: Graph) -> None:
     words = " ".join(verdict(diagnose(path)))
     assert "Too few labelled nodes" in words
     assert "(4 pairs; a verdict takes 30)" in words
-    assert "17% of the nodes are in parts of the graph without any label; nothing tells their class." in words
+    assert words.endswith("1 node is in a part of the graph without any label; nothing tells its class.")
 
 
 def test_features_are_said_to_tell_the_class_of_nodes_out_of_reach_where_there_are_some(path: Graph) -> None:
     described = replace(path, features=np.ones((path.num_nodes, 1), dtype=np.float32))
-    assert "without any label; only their features tell their class." in " ".join(verdict(diagnose(described)))
+    told = "1 node is in a part of the graph without any label; only its features tell its class."
+    assert verdict(diagnose(described))[-1] == told
+    # Features that were made from the edges tell nothing of a node without any.
+    made = diagnose(described, made_of_edges=True)
+    assert verdict(made)[-1].endswith("without any label; nothing tells its class.")
+    console = Console(width=100, record=True, file=io.StringIO())
+    console.print(diagnosis_view("made", made))
+    assert "0 (1 made from the edges)" in console.export_text()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "told"),
+    [
+        ((1, 1), "2 nodes (1%) are in parts of the graph without any label; nothing tells their class."),
+        ((2,), "2 nodes (1%) are in a part of the graph without any label; nothing tells their class."),
+        (
+            (7, 3),
+            "10 nodes (5%) are in parts of the graph without any label; nothing tells their class. A label in the "
+            "largest such part, of 7 nodes, helps most.",
+        ),
+    ],
+)
+def test_nodes_out_of_reach_are_counted_and_a_label_is_advised_where_it_reaches_several(
+    sizes: tuple[int, ...], told: str
+) -> None:
+    edges, labels, start = [(0, node) for node in range(1, 200)], [0, 1] * 100, 200
+    for size in sizes:
+        edges += [(start, start + step) for step in range(1, size)]
+        labels += [-1] * size
+        start += size
+    assert verdict(diagnose(graph_of(edges, labels)))[-1] == told
+
+
+@pytest.mark.parametrize(
+    ("labels", "why"),
+    [([0] * 10, "All labels are of one class"), ([0, 1] + [-1] * 8, "No class has two labels")],
+)
+def test_labels_that_cannot_be_compared_by_are_not_sent_to_the_comparison(labels: list[int], why: str) -> None:
+    edges = [(node, other) for node in range(10) for other in range(node)]
+    told = " ".join(verdict(diagnose(graph_of(edges, labels))))
+    assert told.startswith(f"{why}, which cannot tell whether the edges help: label ")
+    assert "lcgnn suggest GRAPH" in told
+    assert "lcgnn label GRAPH" in told
+    assert "lcgnn compare" not in told
 
 
 @pytest.mark.parametrize("beyond", [0.9, 0.3, 0.0, -0.8])

@@ -11,6 +11,7 @@ from scipy.optimize import minimize
 from scipy.stats import spearmanr
 
 from lcgnn.assessment import influence
+from lcgnn.assessment.calibration import at_temperature
 from lcgnn.assessment.influence import LabelInfluences, _Problem, nearest_labels
 from lcgnn.compute.placement.whole import GraphTensors
 from lcgnn.graph import Graph, Split
@@ -64,14 +65,16 @@ def linear_network(graph: Graph, weights: NDArray[np.float64], decay: float) -> 
     return FittedNetwork(method, network, GraphTensors(graph), torch.eye(graph.num_classes))
 
 
+@pytest.mark.parametrize("temperature", [1.0, 4.88])
 def test_of_a_linear_network_the_influence_is_what_training_again_without_the_label_gives(
-    small_graph: Small,
+    small_graph: Small, temperature: float
 ) -> None:
     graph, split = small_graph()
     decay, train = 0.01, split.train
     weights, before = converged(graph, train, decay)
-    influences = LabelInfluences((linear_network(graph, weights, decay),), graph, train)
+    influences = LabelInfluences((linear_network(graph, weights, decay),), graph, train, temperature)
     after = [converged(graph, np.delete(train, place), decay)[1] for place in range(train.size)]
+    before, *after = (at_temperature(answers, temperature) for answers in (before, *after))
     for node in NODES:
         label = int(before[node].argmax())
         found = influences.on(node, label)

@@ -78,6 +78,16 @@ def test_a_suggestion_says_how_many_nodes_it_stands_for() -> None:
     assert (last.stands_for, last.reason) == (20, "Stands for about 20 nodes that nothing labelled is near.")
 
 
+def test_nodes_where_a_labelled_one_lies_are_not_said_to_have_nothing_labelled_near() -> None:
+    # One feature at unit length is one of two places.
+    features = np.where(np.arange(12) < 8, 1.0, -1.0).astype(np.float32)[:, None]
+    graph = Graph.from_edges("line", np.array([[0], [1]]), 12, np.full(12, -1), (), features=features)
+    on_top = Suggester(graph).suggest([0, 11], 3)
+    assert {item.reason for item in on_top} == {"Stands for itself alone."}
+    (other,) = Suggester(graph).suggest([0], 1)
+    assert other.reason == "Stands for about 4 nodes that nothing labelled is near."
+
+
 def test_cliques_are_told_apart_by_their_edges_where_there_are_no_features() -> None:
     graph, group = cliques(12, 12, 12, features=False)
     assert sorted(group[suggested(graph, "spread", [], 3)]) == [0, 1, 2]

@@ -161,6 +161,16 @@ def test_who_has_compared_methods_is_not_told_to_compare_them() -> None:
     assert told.endswith(": label more nodes, of the other classes above all.")
 
 
+def test_where_classes_have_as_many_labels_none_of_them_is_to_be_labelled_above_all() -> None:
+    equal = HeldOut(
+        labels=np.repeat([0, 1], 20),
+        distribution=np.tile(np.array([[0.6, 0.4]], dtype=np.float32), (40, 1)),
+        fold=np.arange(40) % 5,
+    )
+    told = Assessment.of(equal, given=40, of_folds=5).sentences(NAMES)[1]
+    assert told.endswith(": compare methods (lcgnn compare), or label more nodes.")
+
+
 def test_the_gain_over_the_most_frequent_class_is_paired() -> None:
     """18 labels are won and 2 lost of 100: the difference's variance is that of so many ones and minus ones."""
     found = Majority.of(of_held_out(78, 18))

@@ -13,7 +13,7 @@ import lcgnn
 from lcgnn.errors import ConfigError, DataError, OutputError
 from lcgnn.graph import Graph, Split
 from lcgnn.methods.lc import TwoPhase
-from lcgnn.runs.doubt import _never_found, doubt
+from lcgnn.runs.doubt import _never_found, _never_found_in_words, doubt
 from lcgnn.sources.examples import write_example
 from lcgnn.sources.tables.columns import Columns
 
@@ -181,10 +181,21 @@ def test_after_a_training_that_was_ended_doubts_come_from_a_fit_of_their_own(tab
 def test_of_a_class_that_is_never_found_no_doubt_says_anything() -> None:
     graph = Graph.from_edges("pairs", np.array([[0], [1]]), 6, np.array([0, 0, 0, 0, 1, 1]), ("usual", "rare"))
     held_out = np.tile([0.9, 0.1], (6, 1))
-    (told,) = _never_found(graph, graph.labels, np.arange(6), held_out)
-    assert told == "Of 'rare' (2) no held-out label is found: that such a label is doubted says nothing."
+    never = _never_found(graph, graph.labels, np.arange(6), held_out)
+    assert _never_found_in_words(graph, never) == [
+        "Of 'rare' (2) no held-out label is found: that such a label is doubted says nothing."
+    ]
     held_out[5] = 0.2, 0.8
-    assert _never_found(graph, graph.labels, np.arange(6), held_out) == []
+    assert _never_found(graph, graph.labels, np.arange(6), held_out) == {}
+    assert _never_found_in_words(graph, {}) == []
+
+
+def test_no_share_of_wrong_labels_is_said_of_a_list_of_classes_that_are_never_found(run: Path) -> None:
+    found = doubt(run, workers=1, edges=0)
+    assert "28 to 55 % of such a list were" in found.words[0]
+    given = {item.given for item in found.labels}
+    all_never = dataclasses.replace(found, never_found=frozenset(given))
+    assert all_never.words[0] == "1 of 30 labels that were held out looks wrong to lc-gcn."
 
 
 def test_who_names_a_training_cannot_choose_another_method(run: Path) -> None:

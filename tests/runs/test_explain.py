@@ -128,6 +128,14 @@ def test_a_label_that_is_changed_is_tried_by_training_again(run: Path) -> None:
     assert other.probability == pytest.approx(after.max(), abs=1e-5)
 
 
+def test_labels_weigh_as_much_as_the_calibrated_answer_would_lose(explainer: Explainer) -> None:
+    models = tuple(dataclasses.replace(model, temperature=4.0) for model in explainer.models)
+    calibrated = dataclasses.replace(explainer, models=models)
+    node = find_node(explainer.graph, NODE)
+    sure, unsure = (one.explain(node, tried=False).labelled[0].influence for one in (explainer, calibrated))
+    assert unsure / sure == pytest.approx(1 / 4, rel=0.3)
+
+
 @pytest.mark.parametrize("method", ["spreading", "lp"])
 def test_methods_without_a_network_get_what_applies_and_say_what_does_not(
     tables: Path, tmp_path: Path, method: str

@@ -4,11 +4,13 @@ import csv
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.docs.follow import blocks_of
 
 import lcgnn
 from lcgnn.errors import ConfigError, DataError, OutputError
@@ -18,6 +20,8 @@ from lcgnn.runs import suggest as module
 from lcgnn.runs.suggest import Suggestions
 from lcgnn.sources.npz import save_npz
 from lcgnn.sources.tables.ledger import HEADER, Line
+
+PAGE = Path(__file__).parents[2] / "docs" / "which-nodes.md"
 
 NONE = np.empty(0, dtype=np.int64)
 
@@ -54,6 +58,24 @@ def labelled_at(graph: Graph, nodes: list[int]) -> Graph:
     labels = np.full(graph.num_nodes, UNLABELLED)
     labels[nodes] = graph.labels[nodes]
     return replace(graph, labels=labels)
+
+
+def test_what_the_page_says_for_python_is_possible_without_any_label(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"n{number}" for number in range(30)]
+    (tmp_path / "my_graph").mkdir()
+    rows = [f"{name},,{number}" for number, name in enumerate(names)]
+    (tmp_path / "my_graph" / "nodes.csv").write_text("\n".join(["id,label,x", *rows]) + "\n", encoding="utf-8")
+    edges = [f"{one},{other}" for one, other in pairwise(names)]
+    (tmp_path / "my_graph" / "edges.csv").write_text("\n".join(["source,target", *edges]), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    said = [text for language, text in blocks_of(PAGE) if language == "python"]
+    assert len(said) == 2
+    names_of_block: dict[str, Any] = {}
+    for text in said:
+        exec(compile(text, str(PAGE), "exec"), names_of_block)  # noqa: S102
+    assert len(names_of_block["more"]) == 5
 
 
 def test_a_table_without_a_label_gets_a_suggestion_in_each_part(tables: Any) -> None:

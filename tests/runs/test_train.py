@@ -128,6 +128,10 @@ def test_nearly_all_nodes_in_one_class_are_told(training: Training, first: int, 
     summary = replace(training.summary, expected=None, answers=replace(training.summary.answers, classes=classes))
     told = " ".join(words(summary, can_predict=False))
     assert (f"{first} of 1,000 predicted labels are 'a', as are 10 of 20 given ones" in told) == is_told
+    assert ("Give other features or more labels. To look" in told) == is_told
+    unequal = (replace(classes[0], given=30), classes[1])
+    summary = replace(summary, answers=replace(training.summary.answers, classes=unequal))
+    told = " ".join(words(summary, can_predict=False))
     assert ("Give other features or more labels of the other classes" in told) == is_told
 
 

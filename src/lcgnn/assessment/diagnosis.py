@@ -26,6 +26,11 @@ _WORTH_A_WORD = 10
 _STRONG, _WEAK = 0.4, 0.15
 # How much likelier (in natural logarithms) negative agreement must be to be believed.
 _CLEARLY = 3.0
+# What to compare where neighbours differ: a method that can learn that, one without edges, and the usual one.
+LEARNS_DIFFERENCES = "cheby"
+_WHERE_THEY_DIFFER = f"lcgnn compare GRAPH --methods {LEARNS_DIFFERENCES},mlp,lc-gcn"
+# A label in a part of the graph with fewer nodes is not worth a word.
+_WORTH_A_LABEL = 5
 # Beyond so many labels a class the network alone has enough to learn from.
 _MANY_LABELS = 50
 
@@ -92,6 +97,8 @@ class Diagnosis:
         by_node: Mean over labelled nodes of the share of labelled neighbours that have their label.
         by_edge: Agreement of the two ends of an edge.
         by_two_steps: Agreement of two nodes with a common neighbour; they count once for each that they share.
+        largest_out_of_reach: Nodes in the largest part of the graph that has no label at all.
+        made_of_edges: Whether the features were made from the edges, and tell nothing beside them.
     """
 
     nodes: int
@@ -109,6 +116,8 @@ class Diagnosis:
     by_node: float | None
     by_edge: Agreement
     by_two_steps: Agreement
+    largest_out_of_reach: int = 0
+    made_of_edges: bool = False
 
     @property
     def beyond_chance(self) -> float | None:
@@ -128,6 +137,16 @@ class Diagnosis:
         likelihood = np.sum([kind.log_likelihood(candidates**steps) for kind, steps in known], axis=0)
         return float(candidates[np.argmax(likelihood - _CLEARLY * (candidates < 0))])
 
+    @property
+    def neighbours_differ(self) -> bool:
+        """Whether neighbours clearly have the same label less often than by chance."""
+        return (self.beyond_chance or 0.0) <= -_WEAK
+
+    @property
+    def alike_at_two_steps(self) -> float:
+        """How far nodes with a common neighbour agree beyond chance; 0 for too few pairs to speak of."""
+        return (self.by_two_steps.beyond_chance or 0.0) if self.by_two_steps.pairs >= _WORTH_A_WORD else 0.0
+
     def to_json(self) -> dict[str, Any]:
         """Plain data, with the verdict in words."""
         content = dataclasses.asdict(self)
@@ -136,12 +155,17 @@ class Diagnosis:
         return {**content, "beyond_chance": self.beyond_chance, "verdict": verdict(self)}
 
 
-def diagnose(graph: Graph) -> Diagnosis:
-    """Look at a graph and the labels that it has; nothing is trained."""
+def diagnose(graph: Graph, *, made_of_edges: bool = False) -> Diagnosis:
+    """Look at a graph and the labels that it has; nothing is trained.
+
+    Args:
+        graph: The graph.
+        made_of_edges: Whether its features were made from its edges.
+    """
     degrees = np.diff(graph.adjacency.indptr)
     count, component = connected_components(graph.adjacency, directed=False)
     sizes = np.bincount(component)
-    reached = np.isin(component, component[graph.labelled])
+    unreached = np.setdiff1d(np.arange(count), component[graph.labelled])
     links = csr_array(graph.adjacency.astype(bool).astype(np.float64))
     one_hot = _one_hot(graph)
     around = csr_array(links @ one_hot)  # (N, C) labelled neighbours of every node, by class
@@ -157,7 +181,7 @@ def diagnose(graph: Graph) -> Diagnosis:
         components=int(count),
         largest_component=float(sizes.max() / graph.num_nodes),
         isolated=int((degrees == 0).sum()),
-        out_of_reach=int((~reached).sum()),
+        out_of_reach=int(sizes[unreached].sum()),
         degree={
             "least": float(degrees.min()),
             "median": float(np.median(degrees)),
@@ -169,6 +193,8 @@ def diagnose(graph: Graph) -> Diagnosis:
         by_node=_by_node(graph),
         by_edge=Agreement.of(one_step),
         by_two_steps=Agreement.of(two_steps),
+        largest_out_of_reach=int(sizes[unreached].max(initial=0)),
+        made_of_edges=made_of_edges,
     )
 
 
@@ -208,6 +234,9 @@ def verdict(diagnosis: Diagnosis) -> list[str]:
             "No node has a label yet. A page suggests which to label first: lcgnn label GRAPH. If the labels are "
             "in a column of another name: --label-column NAME."
         ]
+    too_few = _too_few_labels(diagnosis)
+    if too_few is not None:
+        return [too_few, *_out_of_reach_in_words(diagnosis)]
     sentences = [_first_sentence(diagnosis)]
     fewest = min((one.labels for one in diagnosis.by_class), default=0)
     if fewest > _MANY_LABELS:
@@ -217,14 +246,37 @@ def verdict(diagnosis: Diagnosis) -> list[str]:
         )
     elif (diagnosis.beyond_chance or 0) >= _WEAK:
         sentences.append("Whether label consistency adds to that, lcgnn compare GRAPH tells.")
-    if diagnosis.out_of_reach:
-        share = diagnosis.out_of_reach / diagnosis.nodes
-        tells = "only their features tell" if diagnosis.features else "nothing tells"
-        sentences.append(
-            f"{share:.0%} of the nodes are in parts of the graph without any label; {tells} their class. A label "
-            "in the largest such part helps most."
-        )
-    return sentences
+    return [*sentences, *_out_of_reach_in_words(diagnosis)]
+
+
+def _out_of_reach_in_words(diagnosis: Diagnosis) -> list[str]:
+    count, largest = diagnosis.out_of_reach, diagnosis.largest_out_of_reach
+    if not count:
+        return []
+    share = f"{count / diagnosis.nodes:.0%}"
+    which = f"{count:,} nodes ({share})" if share != "0%" else f"{count:,} nodes"
+    where = "are in parts" if largest < count else "are in a part"
+    described = diagnosis.features and not diagnosis.made_of_edges
+    tells = "only their features tell their class" if described else "nothing tells their class"
+    if count == 1:
+        which, where, tells = "1 node", "is in a part", tells.replace("their", "its")
+    said = f"{which} {where} of the graph without any label; {tells}."
+    if largest < _WORTH_A_LABEL:
+        return [said]
+    return [f"{said} A label in the largest such part, of {largest:,} nodes, helps most."]
+
+
+def _too_few_labels(diagnosis: Diagnosis) -> str | None:
+    """What to do where no label of a class can be held out beside one of another; None where one can."""
+    counts = [one.labels for one in diagnosis.by_class if one.labels]
+    if len(counts) > 1 and max(counts) > 1:
+        return None
+    why = "All labels are of one class" if len(counts) == 1 else "No class has two labels"
+    which = "nodes of other classes" if len(counts) == 1 else "more nodes"
+    return (
+        f"{why}, which cannot tell whether the edges help: label {which}. lcgnn suggest GRAPH says which nodes "
+        "are worth it, and lcgnn label GRAPH shows them on a page."
+    )
 
 
 def _first_sentence(diagnosis: Diagnosis) -> str:
@@ -247,10 +299,24 @@ def _first_sentence(diagnosis: Diagnosis) -> str:
         return f"The edges are likely to help: {seen}."
     if beyond >= _WEAK:
         return f"The edges may help a little: {seen}."
+    if diagnosis.neighbours_differ and diagnosis.alike_at_two_steps >= _WEAK:
+        much = "a lot" if diagnosis.alike_at_two_steps >= _STRONG else "something"
+        return (
+            f"Neighbours tend to differ, but nodes with a common neighbour are alike: {seen}. So the edges tell "
+            f"{much} to a method that can learn that: {_WHERE_THEY_DIFFER}."
+        )
     why = "They say little about the labels: lcgnn compare GRAPH tells whether methods without them do better"
-    if beyond <= -_WEAK:
-        why = "Neighbours tend to differ: try lcgnn compare GRAPH --methods cheby,mlp,lc-gcn"
+    if diagnosis.neighbours_differ:
+        why = f"Neighbours tend to differ: try {_WHERE_THEY_DIFFER}"
     return f"The edges are unlikely to help: {seen}. {why}."
+
+
+def advice_where_neighbours_differ(diagnosis: Diagnosis) -> str | None:
+    """What to try beside methods for neighbours that are alike; None where neighbours do not clearly differ."""
+    if not diagnosis.neighbours_differ:
+        return None
+    alike = " and nodes with a common neighbour are alike" if diagnosis.alike_at_two_steps >= _WEAK else ""
+    return f"a method that can learn that neighbours differ{alike}: {_WHERE_THEY_DIFFER}."
 
 
 def _seen(diagnosis: Diagnosis) -> str:

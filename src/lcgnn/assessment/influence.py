@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor
 
+from lcgnn.assessment.calibration import at_temperature
 from lcgnn.graph import Graph
 from lcgnn.methods.fitted import FittedNetwork
 
@@ -72,6 +73,7 @@ class LabelKernel:
         labels: (M,) their classes.
         logits: (N, C) of all nodes, with the gradient by the parameters.
         jacobian: (M C, P) of the labelled nodes' logits.
+        temperature: At which the answers are said.
     """
 
     fitted: FittedNetwork
@@ -79,16 +81,19 @@ class LabelKernel:
     labels: NDArray[np.int64]
     logits: Tensor
     jacobian: Tensor
+    temperature: float = 1.0
 
     @classmethod
-    def of(cls, fitted: FittedNetwork, nodes: NDArray[np.int64], labels: NDArray[np.int64]) -> LabelKernel:
+    def of(
+        cls, fitted: FittedNetwork, nodes: NDArray[np.int64], labels: NDArray[np.int64], temperature: float = 1.0
+    ) -> LabelKernel:
         """Of a network and the nodes that it was trained on."""
         logits = fitted.logits()
         rows = []
         for node in nodes.tolist():
             for label in range(logits.shape[1]):
                 rows.append(_gradient(fitted, logits, (node, label)))
-        return cls(fitted, nodes, labels, logits, torch.stack(rows))
+        return cls(fitted, nodes, labels, logits, torch.stack(rows), temperature)
 
     def removed(self, node: int, label: int) -> NDArray[np.float64]:
         """(M,) by how much the log-odds of a node's class fall without each of the labels."""
@@ -96,7 +101,7 @@ class LabelKernel:
         kernel = (self.jacobian @ own.T).double()  # (M C, C)
         logits = self.logits.detach().cpu()[node].double()
         after = logits + self._changes @ kernel  # (M, C) without each of the labels
-        return np.asarray((self._log_odds(logits[None], label) - self._log_odds(after, label)).numpy())
+        return self._log_odds(logits[None], label) - self._log_odds(after, label)
 
     @cached_property
     def _changes(self) -> Tensor:
@@ -106,10 +111,12 @@ class LabelKernel:
         problem = _Problem(kernel, logits, torch.from_numpy(self.labels), self._decay())
         return problem.to_the_end() if kernel.shape[0] <= _FEW_ROWS else problem.in_one_step()
 
-    def _log_odds(self, logits: Tensor, label: int) -> Tensor:
-        """(M,) of a class, by rows of logits (M, C)."""
-        answers = self.fitted.answer_by_rows(logits.float()).double()
-        return torch.logit(answers[:, label].clamp(_ALMOST, 1 - _ALMOST))
+    def _log_odds(self, logits: Tensor, label: int) -> NDArray[np.float64]:
+        """(M,) of a class in the calibrated answers, by rows of logits (M, C)."""
+        answers = self.fitted.answer_by_rows(logits.float()).cpu().numpy()
+        calibrated = at_temperature(answers, self.temperature)[:, label].astype(np.float64)
+        bounded = np.clip(calibrated, _ALMOST, 1 - _ALMOST)
+        return np.asarray(np.log(bounded / (1 - bounded)))
 
     def _decay(self) -> float:
         method = self.fitted.method
@@ -200,11 +207,13 @@ class LabelInfluences:
         networks: That were fitted to the labels.
         graph: The graph.
         train: (L,) the nodes whose labels they were trained on.
+        temperature: At which the answers are said.
     """
 
     networks: tuple[FittedNetwork, ...]
     graph: Graph
     train: NDArray[np.int64]
+    temperature: float = 1.0
 
     def on(self, node: int, label: int) -> Influence | None:
         """On a node's class: of all labels, or of those that can be weighed in a few seconds; None if none can."""
@@ -222,7 +231,8 @@ class LabelInfluences:
         return self._kernels_of(self.train)
 
     def _kernels_of(self, nodes: NDArray[np.int64]) -> tuple[LabelKernel, ...]:
-        return tuple(LabelKernel.of(fitted, nodes, self.graph.labels[nodes]) for fitted in self.networks)
+        labels = self.graph.labels[nodes]
+        return tuple(LabelKernel.of(fitted, nodes, labels, self.temperature) for fitted in self.networks)
 
 
 def _most_labels(networks: tuple[FittedNetwork, ...], graph: Graph) -> int:

@@ -205,6 +205,7 @@ class Assessment:
     def _majority_in_words(self, classes: Sequence[ClassCount]) -> str:
         """Nothing if the method is clearly better and no class is much more frequent than the others."""
         majority = self.majority
+        frequent = is_more_than_equal(majority.accuracy, len(self.by_class) - len(self.untested))
         always = (
             f"always answering {classes[majority.label].name!r}"
             if classes
@@ -214,14 +215,12 @@ class Assessment:
         if not majority.is_beaten:
             clearly = "clearly " if majority.low + majority.high > 0 else ""
             compare = "" if self.chosen_among > 1 else "compare methods (lcgnn compare), or "
+            which = ", of the other classes above all" if frequent else ""
             return (
                 f"That is not {clearly}better than {always}, which would be right for {share}: {compare}label "
-                "more nodes, of the other classes above all."
+                f"more nodes{which}."
             )
-        tested = len(self.by_class) - len(self.untested)
-        if majority.accuracy < _MORE_THAN_EQUAL / tested:
-            return ""
-        return f"A{always[1:]} would be right for {share}."
+        return f"A{always[1:]} would be right for {share}." if frequent else ""
 
     def _untested_in_words(self, classes: Sequence[ClassCount]) -> str:
         """What the classes of which no label could be held out mean for the estimate."""
@@ -263,6 +262,11 @@ class Assessment:
             f"Probabilities are calibrated (temperature {calibration.temperature:.2f}): judged by labels that "
             f"they were not calibrated on, they may still be {off} (before: {_points(calibration.error_before)})."
         )
+
+
+def is_more_than_equal(share: float, classes: int) -> bool:
+    """Whether the share of the most frequent of so many classes is clearly more than equal classes would have."""
+    return share >= _MORE_THAN_EQUAL / classes
 
 
 def _balanced(held_out: HeldOut) -> float | None:

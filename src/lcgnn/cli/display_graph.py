@@ -100,7 +100,7 @@ def diagnosis_view(name: str, diagnosis: Diagnosis) -> RenderableType:
     for what, value in (
         ("nodes", f"{diagnosis.nodes:,}"),
         ("edges", f"{diagnosis.edges:,}"),
-        ("features", f"{diagnosis.features:,}"),
+        ("features", _features(diagnosis)),
         ("classes", f"{diagnosis.classes:,}"),
         ("labelled", f"{diagnosis.labelled:,} ({diagnosis.labelled / diagnosis.nodes:.1%})"),
         ("components", f"{diagnosis.components:,}, largest: {diagnosis.largest_component:.1%} of the nodes"),
@@ -125,7 +125,14 @@ def printable(text: str, style: str = "") -> Text:
 def _agreement(agreement: Agreement) -> str:
     if agreement.share is None or agreement.by_chance is None:
         return "- (no pair of labelled nodes)"
-    return f"{agreement.share:.1%} of {agreement.pairs:,} pairs ({agreement.by_chance:.1%} by chance)"
+    pairs = "1 pair" if agreement.pairs == 1 else f"{agreement.pairs:,} pairs"
+    return f"{agreement.share:.1%} of {pairs} ({agreement.by_chance:.1%} by chance)"
+
+
+def _features(diagnosis: Diagnosis) -> str:
+    return (
+        f"0 ({diagnosis.features:,} made from the edges)" if diagnosis.made_of_edges else f"{diagnosis.features:,}"
+    )
 
 
 def _classes_table(diagnosis: Diagnosis) -> RenderableType:

@@ -72,7 +72,7 @@ def inspect(
     with fetching(err) as progress:
         loaded = source.load_for_labelling(progress)
     print_notes(loaded.notes)
-    diagnosis = diagnose(loaded.graph)
+    diagnosis = diagnose(loaded.graph, made_of_edges=loaded.made_of_edges)
     save_diagnosis(path, source.name, diagnosis)
     if as_json:
         print_answer("inspect", {**diagnosis.to_json(), "plot": str(path)})

@@ -11,7 +11,8 @@ from lcgnn.assessment.trust import Assessment
 from lcgnn.compute.kernels.threads import check_threads, using
 from lcgnn.errors import DataError
 from lcgnn.runs.choice.candidates import AUTO, BUDGET, candidates_named, seconds_of
-from lcgnn.runs.choice.words import choice_in_words
+from lcgnn.runs.choice.edges import advice_by_edges
+from lcgnn.runs.choice.words import advice_in_words, choice_in_words
 from lcgnn.runs.cross_validation import why_not_divided
 from lcgnn.runs.planning import plan
 from lcgnn.runs.records import ChoiceRecord
@@ -32,6 +33,7 @@ class Comparison:
         expected: How far the answer that would be taken can be trusted.
         folder: Where the folds are kept; a training in it does not repeat them.
         notes: What there is to say of the graph and its labels, a sentence each.
+        by_edges: A method to compare that the edges speak for, if they do.
     """
 
     dataset: str
@@ -39,11 +41,13 @@ class Comparison:
     expected: Assessment
     folder: Path
     notes: tuple[str, ...]
+    by_edges: str | None = None
 
     @property
     def words(self) -> tuple[str, ...]:
         """What it came to in sentences, as the command line prints them."""
-        return (*choice_in_words(self.record), *self.expected.how_many_are_right())
+        advice = advice_in_words(self.record, self.expected, (), self.by_edges)
+        return (*choice_in_words(self.record), *self.expected.how_many_are_right(), *advice)
 
     def to_json(self) -> dict[str, Any]:
         """As plain data."""
@@ -129,4 +133,5 @@ def compare(
     watcher.notes(session.notes)
     with using(threads):
         choice = session.contest.carry_out(watcher)
-    return Comparison(source.name, choice.record, choice.assessment, session.folder, session.notes)
+    by_edges = advice_by_edges(choice.record, choice.assessment, session.runs[0])
+    return Comparison(source.name, choice.record, choice.assessment, session.folder, session.notes, by_edges)

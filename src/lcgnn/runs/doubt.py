@@ -63,6 +63,7 @@ class Doubts:
         wrong: About how many of those that were held out are wrong, by the confident joint.
         folder: Where the folds are kept.
         notes: What there is to say, a sentence each.
+        never_found: Numbers of the classes of which no held-out label is found, so that doubting one says nothing.
     """
 
     graph: Graph
@@ -74,6 +75,7 @@ class Doubts:
     wrong: float
     folder: Path
     notes: tuple[str, ...] = ()
+    never_found: frozenset[int] = frozenset()
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -83,7 +85,7 @@ class Doubts:
             f"{count or 'None'} of {self.held_out:,} labels that were held out {'looks' if count == 1 else 'look'}"
         )
         told = [f"{which} wrong to {self.method}."]
-        if count:
+        if any(item.given not in self.never_found for item in self.labels):
             told.append(
                 "Look at them before you change any: where 5 to 20 % of the labels had been made wrong, 28 to "
                 "55 % of such a list were."
@@ -240,6 +242,7 @@ def _doubts(held_out: HeldOutLabels, folder: Path, edges: int, device: str) -> D
     known = np.full(graph.num_nodes, UNLABELLED)
     known[given] = graph.labels[given]
     doubted = () if answers is None else doubtful_edges(graph, answers, edges)
+    never = _never_found(graph, known, held_out.nodes, probabilities)
     return Doubts(
         graph=graph,
         method=run.spec.method,
@@ -250,10 +253,11 @@ def _doubts(held_out: HeldOutLabels, folder: Path, edges: int, device: str) -> D
         wrong=estimated_wrong(graph.labels[held_out.nodes], probabilities),
         folder=folder,
         notes=(
-            *_never_found(graph, known, held_out.nodes, probabilities),
+            *_never_found_in_words(graph, never),
             *_notes(held_out),
             *(["No edge looks wrong."] if edges and not doubted else []),
         ),
+        never_found=frozenset(never),
     )
 
 
@@ -271,14 +275,19 @@ def _answers(held_out: HeldOutLabels, folder: Path, device: str) -> NDArray[np.f
 
 def _never_found(
     graph: Graph, labels: NDArray[np.int64], nodes: NDArray[np.int64], held_out: NDArray[np.floating[Any]]
-) -> list[str]:
-    """Of which classes no held-out label is found, so that a doubt of one says nothing."""
+) -> dict[int, int]:
+    """The classes of which no held-out label is found, each with how many labels of it were held out."""
     given, found = labels[nodes], held_out.argmax(axis=1)
     counts = np.bincount(given, minlength=graph.num_classes)
-    never = [label for label in np.flatnonzero(counts) if not (found[given == label] == label).any()]
-    if not never or len(never) == np.count_nonzero(counts):
+    hits = np.bincount(given[found == given], minlength=graph.num_classes)
+    return {int(label): int(counts[label]) for label in np.flatnonzero((counts > 0) & (hits == 0))}
+
+
+def _never_found_in_words(graph: Graph, never: Mapping[int, int]) -> list[str]:
+    """That a doubt of a label of these classes says nothing."""
+    if not never:
         return []
-    named = ", ".join(f"{graph.class_names[label]!r} ({counts[label]})" for label in never[:_MOST_NAMED])
+    named = ", ".join(f"{graph.class_names[label]!r} ({never[label]})" for label in [*never][:_MOST_NAMED])
     more = f" and {len(never) - _MOST_NAMED} more" if len(never) > _MOST_NAMED else ""
     return [f"Of {named}{more} no held-out label is found: that such a label is doubted says nothing."]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lcgnn.assessment.evaluation import ClassCount, PairedDifference
 from lcgnn.assessment.evaluation import Summary as OverSeeds
+from lcgnn.assessment.trust import is_more_than_equal
 from lcgnn.methods import is_registered
 from lcgnn.runs.choice.verdict import Choice
 from lcgnn.runs.choice.words import advice_in_words, choice_in_words, distrust_in_words
@@ -64,8 +65,14 @@ def summarize(
     )
 
 
-def words(summary: Summary, *, can_predict: bool) -> tuple[str, ...]:
-    """What a summary comes to in sentences: what label consistency brought, how far to trust it, where it is."""
+def words(summary: Summary, *, can_predict: bool, by_edges: str | None = None) -> tuple[str, ...]:
+    """What a summary comes to in sentences: what label consistency brought, how far to trust it, where it is.
+
+    Args:
+        summary: The results.
+        can_predict: Whether the models can be used on other graphs.
+        by_edges: A method that the edges speak for, if they do.
+    """
     sentences = [*difference_in_words(summary), *_notes_in_words(summary)]
     if summary.choice is not None:
         sentences += choice_in_words(summary.choice)
@@ -75,7 +82,7 @@ def words(summary: Summary, *, can_predict: bool) -> tuple[str, ...]:
         sentences += distrust_in_words(summary.expected, classes)
     sentences += _one_sidedness_in_words(classes, compared=summary.choice is not None)
     if summary.expected is not None:
-        sentences += advice_in_words(summary.choice, summary.expected, classes)
+        sentences += advice_in_words(summary.choice, summary.expected, classes, by_edges)
     if summary.expected is None:
         reason = ": no accuracy was estimated" if summary.last.mean is None else ""
         sentences.append(f"Probabilities are as the model gives them, not calibrated{reason}.")
@@ -129,10 +136,11 @@ def _one_sidedness_in_words(classes: Sequence[ClassCount], *, compared: bool) ->
         return []
     given = sum(item.given for item in classes)
     compare = "G" if compared else "Compare methods (lcgnn compare GRAPH), or g"
+    scarce = " of the other classes" if is_more_than_equal(first.given / given, len(classes)) else ""
     return [
         f"{first.predicted:,} of {total:,} predicted labels are {first.name!r}, as are {first.given:,} of "
         f"{given:,} given ones: the method hardly tells the classes apart. {compare}ive other features or more "
-        "labels of the other classes. To look for nodes of these all the same, sort the predictions by their "
+        f"labels{scarce}. To look for nodes of these all the same, sort the predictions by their "
         "probability."
     ]
 

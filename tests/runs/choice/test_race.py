@@ -352,6 +352,15 @@ def test_a_class_that_is_found_less_often_than_others_is_to_be_distrusted() -> N
     assert distrust_in_words(replace(known, by_class=(known.by_class[0],) * 2), classes) == []
 
 
+def test_a_class_that_is_always_found_is_not_to_be_distrusted_for_a_rounding_of_its_interval() -> None:
+    race = race_of()
+    finished(race, EQUAL)
+    expected = replace(decided(race).assessment, overall=Expected(1.0, 0.8, 1.0, 30))
+    always = (Expected(1.0, 0.7, 0.9999999999999999, 12), Expected(1.0, 0.7, 1.0, 18))
+    classes = (ClassCount("x;y", 12, 120), ClassCount("z", 18, 180))
+    assert distrust_in_words(replace(expected, by_class=always), classes) == []
+
+
 def test_what_more_labels_bring_is_by_the_rule_of_the_interval() -> None:
     race = race_of()
     finished(race, EQUAL)

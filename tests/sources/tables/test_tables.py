@@ -199,6 +199,22 @@ def test_a_node_without_an_edge_or_a_feature_is_said_to_have_nothing_that_tells_
     assert told(made, "1 node has no edge; nothing tells its class.")
 
 
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        ("xyxx", "2 nodes have no edge, but labels."),
+        ("xyx-", "2 nodes have no edge; nothing tells the class of the one without a label."),
+        ("xy--", "2 nodes have no edge; nothing tells their class."),
+    ],
+)
+def test_of_nodes_without_an_edge_only_those_without_a_label_have_nothing_that_tells_their_class(
+    tmp_path: Path, labels: str, words: str
+) -> None:
+    rows = [f"{name},{label.strip('-')}" for name, label in zip("abcd", labels, strict=True)]
+    made = load(tmp_path, "\n".join(["id,label", *rows]) + "\n", "source,target\na,b\n")
+    assert told(made, words)
+
+
 @pytest.mark.parametrize("first", [0, 1, 1700])
 def test_a_column_that_numbers_the_rows_is_left_out_and_told(tmp_path: Path, first: int) -> None:
     rows = [f"n{row},{'xy'[row % 2]},{first + 7 * row % 20},{row % 3}" for row in range(20)]

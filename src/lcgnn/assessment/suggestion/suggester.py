@@ -18,6 +18,9 @@ from lcgnn.sources.source import Progress, silent
 
 DEFAULT_STRATEGY = "spread"
 
+# Squared distances at unit length up to which there is only rounding between two places.
+_SAME_PLACE = 1e-6
+
 
 class Suggester:
     """Suggests nodes of one graph again and again, as labels come in.
@@ -106,8 +109,9 @@ class Suggester:
         """(count,) how many nodes without a label are nearest to each of the chosen ones."""
         places = self.landscape.places
         closest, distance = nearest(places, places[chosen])
-        alone = distance <= self.landscape.distance_from(question.labelled)
-        alone[question.labelled] = False
+        beside_labels = self.landscape.distance_from(question.labelled)
+        # A node that lies where a labelled one does is near it, however near the chosen one is.
+        alone = (distance < beside_labels) & (beside_labels > _SAME_PLACE)
         return np.bincount(closest[alone], minlength=chosen.size)
 
 

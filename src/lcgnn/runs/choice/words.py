@@ -33,7 +33,8 @@ def distrust_in_words(expected: Assessment, classes: Sequence[ClassCount]) -> li
     worse = [
         f"{item.name!r} ({100 * known.accuracy:.0f} of 100 found)"
         for item, known in found
-        if known.high < expected.overall.accuracy
+        # Of a class that is always found the interval may end a rounding below 1.
+        if known.accuracy < expected.overall.accuracy and known.high < expected.overall.accuracy
     ]
     doubtful = worse or _out_of_proportion(classes)
     if len(doubtful) == len(classes):
@@ -47,12 +48,22 @@ def distrust_in_words(expected: Assessment, classes: Sequence[ClassCount]) -> li
     return []
 
 
-def advice_in_words(choice: ChoiceRecord | None, expected: Assessment, classes: Sequence[ClassCount]) -> list[str]:
-    """The one thing that would help most: labels of a class, other edges or features, or more labels."""
-    if not classes:
+def advice_in_words(
+    choice: ChoiceRecord | None, expected: Assessment, classes: Sequence[ClassCount], by_edges: str | None = None
+) -> list[str]:
+    """The one thing that would help most: another method, labels of a class, other edges or features, more labels.
+
+    Args:
+        choice: What was tried; None where nothing was chosen.
+        expected: Of the answer that was taken.
+        classes: What the classes are called; without them only another method is advised.
+        by_edges: A method that the edges speak for, if they do.
+    """
+    if not classes and by_edges is None:
         return []
     advice = (
-        _scarce_class(expected, classes)
+        by_edges
+        or _scarce_class(expected, classes)
         or (
             _useless_part(choice)
             if choice is not None and not choice.guard and expected.majority.is_beaten

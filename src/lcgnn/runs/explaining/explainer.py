@@ -172,7 +172,7 @@ class Explainer:
 
     @cached_property
     def _influences(self) -> LabelInfluences:
-        return LabelInfluences(self.networks, self.graph, self.split.train)
+        return LabelInfluences(self.networks, self.graph, self.split.train, self._temperature)
 
     def _neighbours(self, node: int) -> tuple[Neighbour, ...]:
         """All of them, those with a given label first."""

@@ -14,7 +14,7 @@ from lcgnn.errors import DataError
 from lcgnn.features.cells import as_text
 from lcgnn.features.numbers import first_not_plain, notation_of, plain_numbers, told_notation, written_numbers
 from lcgnn.features.table import TableFile, listed, shown
-from lcgnn.graph import Graph
+from lcgnn.graph import UNLABELLED, Graph
 from lcgnn.sources.class_names import as_it_looks
 
 # Weights this many times the median outweigh all others.
@@ -178,8 +178,23 @@ def tell_edges(graph: Graph, links: NDArray[np.int64], file: str, notes: list[st
         notes.append(
             f"{file}: {again:,} {repeat} another, in the same or the other direction; each counts once{which}."
         )
-    isolated = int((np.diff(graph.adjacency.indptr) == 0).sum())
-    if isolated:
-        tells = "only their features tell" if graph.num_features else "nothing tells"
-        which = "1 node has" if isolated == 1 else f"{isolated:,} nodes have"
-        notes.append(f"{which} no edge; {tells} {'its' if isolated == 1 else 'their'} class.")
+    told = _isolated_in_words(graph)
+    if told is not None:
+        notes.append(told)
+
+
+def _isolated_in_words(graph: Graph) -> str | None:
+    """That nodes have no edge, and what tells the class of those that have no label either."""
+    isolated = np.diff(graph.adjacency.indptr) == 0
+    count, unlabelled = int(isolated.sum()), int((isolated & (graph.labels == UNLABELLED)).sum())
+    if not count:
+        return None
+    which = "1 node has no edge" if count == 1 else f"{count:,} nodes have no edge"
+    if not unlabelled:
+        return f"{which}, but {'a label' if count == 1 else 'labels'}."
+    whose = "its" if unlabelled == 1 else "their"
+    tells = f"only {whose} features tell" if graph.num_features else "nothing tells"
+    if unlabelled == count:
+        return f"{which}; {tells} {whose} class."
+    rest = "one" if unlabelled == 1 else f"{unlabelled:,}"
+    return f"{which}; {tells} the class of the {rest} without a label."
