@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from lcgnn.graph import Graph
+from lcgnn.graph import UNLABELLED, Graph
 
 # Fewer pairs of labelled nodes than this give no verdict. Of generated graphs with 4 to 6 pairs, 38 % got the
 # opposite of the verdict that all labels give (likely for unlikely, or the reverse), with 7 to 15 pairs 24 %, with
@@ -153,6 +153,13 @@ class Diagnosis:
         for name in ("by_edge", "by_two_steps"):
             content[name]["beyond_chance"] = getattr(self, name).beyond_chance
         return {**content, "beyond_chance": self.beyond_chance, "verdict": verdict(self)}
+
+
+def diagnose_by(graph: Graph, nodes: NDArray[np.int64]) -> Diagnosis:
+    """The same by the labels of these nodes alone."""
+    labels = np.full(graph.num_nodes, UNLABELLED)
+    labels[nodes] = graph.labels[nodes]
+    return diagnose(dataclasses.replace(graph, labels=labels))
 
 
 def diagnose(graph: Graph, *, made_of_edges: bool = False) -> Diagnosis:

@@ -12,7 +12,7 @@ from lcgnn.methods.base import OWN_GRAPH, own_graph_settings
 from lcgnn.methods.checks import check_settings
 from lcgnn.methods.lc import TwoPhase
 from lcgnn.networks.module import ModuleFactory
-from lcgnn.runs.choice.candidates import AUTO, CANDIDATES, EDGES_ALONE
+from lcgnn.runs.choice.candidates import AUTO, candidates_for
 from lcgnn.runs.choice.planning import shared_settings
 from lcgnn.runs.choice.verdict import Choice
 from lcgnn.runs.choice.words import choice_in_words
@@ -26,7 +26,7 @@ def base_names() -> list[str]:
 
 def candidates(settings: dict[str, Any], graph: Graph, *, label_consistency: bool) -> dict[str, Method]:
     """What "auto" tries, by name, the favoured one first; each takes those of the settings that it has."""
-    names = [name for name in CANDIDATES if graph.num_edges or name != EDGES_ALONE]
+    names = list(candidates_for(graph, graph.labelled))
     if not label_consistency:
         names = [name.removeprefix("lc-") for name in names]
     return {name: create(name, OWN_GRAPH, **of_one) for name, of_one in shared_settings(names, settings)}

@@ -116,12 +116,17 @@ def _settled(
     if isinstance(method, Method) or (isinstance(method, str) and method != AUTO):
         specs = [specified(source, method, settings, split)]
     else:
-        names = candidates_for(loaded) if isinstance(method, str) else tuple(method)
+        names = tuple(method) if not isinstance(method, str) else _all_candidates(loaded, split)
         specs = [RunSpec(source, name, 0, of_one, split) for name, of_one in shared_settings(names, settings)]
     specs, unfit = _that_fit(specs, loaded, manner, folds)
     if validation is None:
         validation = split.validation or max(_sensible_validation(Run(spec, loaded)) for spec in specs)
     return tuple(_with_labels(spec, loaded, validation) for spec in specs), unfit
+
+
+def _all_candidates(loaded: Loaded, split: SplitSpec) -> tuple[str, ...]:
+    train = split.make(loaded.graph, loaded.split).train
+    return candidates_for(loaded.graph, train, made_of_edges=loaded.made_of_edges)
 
 
 def _that_fit(

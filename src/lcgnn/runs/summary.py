@@ -65,14 +65,8 @@ def summarize(
     )
 
 
-def words(summary: Summary, *, can_predict: bool, by_edges: str | None = None) -> tuple[str, ...]:
-    """What a summary comes to in sentences: what label consistency brought, how far to trust it, where it is.
-
-    Args:
-        summary: The results.
-        can_predict: Whether the models can be used on other graphs.
-        by_edges: A method that the edges speak for, if they do.
-    """
+def words(summary: Summary, *, can_predict: bool) -> tuple[str, ...]:
+    """What a summary comes to in sentences: what label consistency brought, how far to trust it, where it is."""
     sentences = [*difference_in_words(summary), *_notes_in_words(summary)]
     if summary.choice is not None:
         sentences += choice_in_words(summary.choice)
@@ -82,7 +76,7 @@ def words(summary: Summary, *, can_predict: bool, by_edges: str | None = None) -
         sentences += distrust_in_words(summary.expected, classes)
     sentences += _one_sidedness_in_words(classes, compared=summary.choice is not None)
     if summary.expected is not None:
-        sentences += advice_in_words(summary.choice, summary.expected, classes, by_edges)
+        sentences += advice_in_words(summary.choice, summary.expected, classes)
     if summary.expected is None:
         reason = ": no accuracy was estimated" if summary.last.mean is None else ""
         sentences.append(f"Probabilities are as the model gives them, not calibrated{reason}.")

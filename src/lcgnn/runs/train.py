@@ -20,7 +20,6 @@ from lcgnn.methods import Method
 from lcgnn.runs.artifacts import PredictionFormat
 from lcgnn.runs.board import temporary_board
 from lcgnn.runs.choice.candidates import BUDGET, seconds_of
-from lcgnn.runs.choice.edges import advice_by_edges
 from lcgnn.runs.choice.planning import method_for
 from lcgnn.runs.model import TrainedModel
 from lcgnn.runs.planning import plan
@@ -85,8 +84,7 @@ class Training:
     @property
     def words(self) -> tuple[str, ...]:
         """What came of it in sentences, as the command line prints them."""
-        by_edges = advice_by_edges(self.summary.choice, self.summary.expected, self.session.runs[0])
-        return words(self.summary, can_predict=self.session.can_predict, by_edges=by_edges)
+        return words(self.summary, can_predict=self.session.can_predict)
 
     def models(self) -> tuple[TrainedModel, ...]:
         """The trained models, one a seed."""

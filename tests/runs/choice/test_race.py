@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from lcgnn.assessment.evaluation import ClassCount
 from lcgnn.assessment.trust import Expected
 from lcgnn.errors import ConfigError, TrainingError
+from lcgnn.graph import Graph
 from lcgnn.methods import create
 from lcgnn.methods.blend import BLEND, Blend
 from lcgnn.runs.choice.candidates import (
@@ -17,6 +18,7 @@ from lcgnn.runs.choice.candidates import (
     CHEAP,
     EXPERIENCE,
     best_first,
+    candidates_for,
     candidates_named,
     duration,
     seconds_of,
@@ -270,6 +272,28 @@ def test_a_single_method_with_label_consistency_is_no_blend() -> None:
     race = Race(("lc-gcn", "mlp"), LABELS, FOLDS)
     finished(race, EQUAL)
     assert decided(race).record.named(BLEND) is None
+
+
+def test_where_neighbours_differ_by_the_labels_that_are_trained_on_one_that_learns_it_is_tried_as_well() -> None:
+    generator = np.random.default_rng(0)
+    labels = np.arange(120) % 2
+    one, other = generator.integers(60, size=(2, 400)) * 2
+    apart = Graph.from_edges("apart", np.stack([one, other + 1]), 120, labels, "ab", features=np.eye(120))
+    together = Graph.from_edges("together", np.stack([one, other]), 120, labels, "ab", features=np.eye(120))
+    every = np.arange(120)
+    assert candidates_for(apart, every) == (*CANDIDATES, "lc-cheby")
+    assert candidates_for(apart, every[:4]) == CANDIDATES
+    assert candidates_for(together, every) == CANDIDATES
+    assert "mlp" not in candidates_for(apart, every, made_of_edges=True)
+
+
+def test_of_a_method_that_experience_does_not_know_it_does_not_say_where_it_is_better() -> None:
+    race = Race(("mlp", "gat"), LABELS, FOLDS)
+    finished(race, {"mlp": 4, "gat": 4})
+    assert choice_in_words(decided(race).record) == [
+        "Taken: gat, right for 40 of 60 held-out labels: as often as any, though the labels cannot tell it from "
+        "mlp."
+    ]
 
 
 def test_of_a_method_beside_which_nothing_could_be_tried_no_comparison_is_said() -> None:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+import numpy as np
+from numpy.typing import NDArray
+
 from lcgnn.assessment.choice import Experience
+from lcgnn.assessment.diagnosis import LEARNS_DIFFERENCES, diagnose_by
 from lcgnn.errors import ConfigError
+from lcgnn.graph import Graph
 from lcgnn.methods import entry
-from lcgnn.sources.loaded import Loaded
 
 AUTO = "auto"
 
@@ -41,9 +45,18 @@ BUDGET = 300.0
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
-def candidates_for(loaded: Loaded) -> tuple[str, ...]:
-    """The candidates for a graph: without features of its own, none that only reads them."""
-    return tuple(name for name in CANDIDATES if not (loaded.made_of_edges and name == FEATURES_ALONE))
+def candidates_for(graph: Graph, train: NDArray[np.int64], *, made_of_edges: bool = False) -> tuple[str, ...]:
+    """The candidates for a graph, by what it has and by the labels that are trained on.
+
+    Without features of its own none is tried that only reads them, without edges none that only reads these. Where
+    neighbours clearly differ, one is tried as well that can learn that.
+    """
+    without = {FEATURES_ALONE} if made_of_edges else set()
+    if not graph.num_edges:
+        without.add(EDGES_ALONE)
+    differ = graph.num_edges and diagnose_by(graph, train).neighbours_differ
+    more = (f"lc-{LEARNS_DIFFERENCES}",) if differ else ()
+    return tuple(name for name in (*CANDIDATES, *more) if name not in without)
 
 
 def experience_with(name: str) -> Experience:

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import numpy as np
-
-from lcgnn.assessment.diagnosis import LEARNS_DIFFERENCES, advice_where_neighbours_differ, diagnose
+from lcgnn.assessment.diagnosis import LEARNS_DIFFERENCES, advice_where_neighbours_differ, diagnose_by
 from lcgnn.assessment.trust import Assessment
-from lcgnn.graph import UNLABELLED
 from lcgnn.runs.records import ChoiceRecord
 from lcgnn.runs.run import Run
 
@@ -25,6 +20,4 @@ def advice_by_edges(choice: ChoiceRecord | None, expected: Assessment | None, ru
         return None
     if choice.named(LEARNS_DIFFERENCES) is not None:
         return None
-    known = np.full(run.graph.num_nodes, UNLABELLED)
-    known[run.split.train] = run.graph.labels[run.split.train]
-    return advice_where_neighbours_differ(diagnose(replace(run.graph, labels=known)))
+    return advice_where_neighbours_differ(diagnose_by(run.graph, run.split.train))

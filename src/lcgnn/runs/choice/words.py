@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lcgnn.assessment.evaluation import ClassCount
 from lcgnn.assessment.trust import Assessment, Expected, wilson_interval
-from lcgnn.runs.choice.candidates import EDGES_ALONE, FEATURES_ALONE, duration
+from lcgnn.runs.choice.candidates import EDGES_ALONE, EXPERIENCE, FEATURES_ALONE, duration
 from lcgnn.runs.records import ChoiceRecord, Tried
 
 # So many names are named.
@@ -102,10 +102,13 @@ def _taken_in_words(choice: ChoiceRecord) -> str:
     names = ", ".join(alike[:_MOST_NAMES]) + (
         f" and {len(alike) - _MOST_NAMES} more" if len(alike) > _MOST_NAMES else ""
     )
+    alone = not any(item.right == taken.right for item in others)
     why = (
-        "the better one on most graphs"
-        if any(item.right == taken.right for item in others)
-        else "right most often"
+        "right most often"
+        if alone
+        else "the better one on most graphs"
+        if taken.name in EXPERIENCE
+        else "as often as any"
     )
     return f"Taken: {called}, right for {counted}: {why}, though the labels cannot tell it from {names}."
 
