@@ -146,12 +146,14 @@ class View:
         near = graph.adjacency.indices[start:end]
         predicted = None if answers is None else answers.in_classes(labels.class_names)
         first = near[np.argsort(labels.labels[near] < 0, kind="stable")][:_MOST_NEIGHBOURS]
+        columns = self.opened.columns(node)
         return Card(
             node=node,
             reason="" if suggestion is None else suggestion.reason,
             id=self.opened.ids[node],
             position=self.position(node),
-            columns=tuple(Column(name, text) for name, text in self.opened.columns(node)),
+            columns=tuple(Column(name, text) for name, text, _ in columns),
+            cut={name: letters for name, text, letters in columns if len(text) < letters},
             neighbours=tuple(self._neighbour(int(other), predicted) for other in first),
             more_neighbours=max(near.size - _MOST_NEIGHBOURS, 0),
             thinks=() if answers is None else answers.thinks(node),
