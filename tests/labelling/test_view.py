@@ -9,8 +9,11 @@ from lcgnn.labelling.export import exported
 from lcgnn.labelling.loop import Loop
 from lcgnn.labelling.opening import open_graph
 from lcgnn.labelling.trainer import Trainer
-from lcgnn.labelling.training import Failed
+from lcgnn.labelling.training import Failed, Worker
 from lcgnn.labelling.view import View
+from lcgnn.methods import create
+
+SHORT = create("lc-gcn", "own-graph", selection="last", base_epochs=5, epochs=5)
 
 
 @pytest.fixture
@@ -32,3 +35,23 @@ def test_before_the_first_model_it_is_said_what_there_is_to_wait_for(loop: Loop)
     loop._heard(Failed(1, "It did not work."))
     with pytest.raises(ConfigError, match=r"Nothing is trained yet\. It did not work\."):
         view.explain(5)
+
+
+@pytest.mark.parametrize("classes", [3, 8, 40])
+def test_every_class_that_was_learnt_comes_with_its_probability(loop: Loop, classes: int) -> None:
+    for node in range(2 * classes):
+        loop.label_as(node, f"kind {node % classes}")
+    learn(loop)
+    thoughts = View(loop).node(85).thinks
+    assert {thought.cls for thought in thoughts} == {f"kind {number}" for number in range(classes)}
+    assert sum(thought.probability for thought in thoughts) == pytest.approx(1, abs=0.01)
+    assert list(thoughts) == sorted(thoughts, key=lambda thought: -thought.probability)
+
+
+def learn(loop: Loop) -> None:
+    """Have a model learn from the labels that there are."""
+    worker = Worker(loop.opened.graph, SHORT)
+    worker.newest = loop.labels.job(loop._jobs)
+    fitted = worker.step()
+    assert fitted is not None
+    loop._heard(fitted)
