@@ -119,7 +119,14 @@ def start(*arguments: str, within: Path, enter: bool = True) -> Page:
     command = [sys.executable, "-m", "lcgnn", "label", *arguments, "--no-browser"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(
-        command, cwd=within, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        cwd=within,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A group of its own, as a shell gives to each command, for Ctrl-C to reach.
+        start_new_session=True,
     )
     link = None
     for line in process.stdout:

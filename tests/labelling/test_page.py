@@ -7,6 +7,7 @@ import os
 import resource
 import signal
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -274,6 +275,18 @@ def test_killed_at_any_moment_it_goes_on_where_it_was_and_ctrl_c_says_what_is_ke
     names = loaded.graph.node_names[loaded.split.train]
     found = {str(name): loaded.graph.class_names[label] for name, label in zip(names, labels, strict=True)}
     assert found == given
+
+
+@pytest.mark.parametrize("seconds", [0, 0.1, 0.3, 0.6, 1.0])
+def test_ctrl_c_right_after_the_link_ends_the_page_as_at_any_other_time(pages, unlabelled, seconds):
+    page = pages(str(unlabelled), enter=False)
+    time.sleep(seconds)
+    os.killpg(page.process.pid, signal.SIGINT)
+    said, complaints = page.process.communicate(timeout=60)
+    assert page.process.returncode == 0
+    assert said.endswith("No label was given. Give the command again to go on.\n")
+    assert "Traceback" not in complaints
+    assert "Error" not in complaints
 
 
 def test_the_simulated_labeller_answers_with_the_true_labels_that_were_hidden(pages, unlabelled):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -66,11 +67,13 @@ def label(
         opened = open_graph(graph, columns, out=out or labels_from, simulate=simulate, progress=progress)
     serving = prepare(opened, address)
     print_notes(opened.loaded.notes)
-    for line in serving.words:
-        told(line)
-    if browser:
-        serving.open_browser()
-    serving.run()
+    # Whoever reads the link may end the page before it is served.
+    with suppress(KeyboardInterrupt):
+        for line in serving.words:
+            told(line)
+        if browser:
+            serving.open_browser()
+        serving.run()
     told(f"\n{serving.last_words}")
 
 

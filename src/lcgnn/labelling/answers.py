@@ -18,7 +18,6 @@ from lcgnn.labelling.training import METHOD, Estimated, Fitted, Job, page_method
 from lcgnn.runs.explaining.explainer import Explainer
 from lcgnn.runs.model import TrainedModel
 
-_MOST_THOUGHTS = 5
 _MOST_REGIONS = 8
 _MOST_DOUBTS = 20
 
@@ -63,9 +62,12 @@ class Answers:
         return np.array([place.get(name, -1) for name in self.job.class_names])[self.labels]
 
     def thinks(self, node: int) -> tuple[Thought, ...]:
-        """The most probable classes of a node."""
+        """How probable each class is for a node, the most probable first.
+
+        All of them, because every one has a button: no more can be learnt than the state names each time as well.
+        """
         own = self.distribution[node]
-        order = np.argsort(-own, kind="stable")[:_MOST_THOUGHTS]
+        order = np.argsort(-own, kind="stable")
         return tuple(Thought(self.job.class_names[label], round(float(own[label]), 4)) for label in order)
 
     @cached_property

@@ -20,6 +20,8 @@ _ENOUGH_POINTS, _ENOUGH_SPREAD = 4, 1.5
 # A gain of less than this, in accuracy, by ten labels does not pay.
 PAYS = 0.01
 _MORE = 10
+# An interval wider than this says nothing of the gain.
+_WIDE = 0.1
 
 
 class Curve:
@@ -70,6 +72,11 @@ class Forecast:
     low: float
     high: float
 
+    @property
+    def tells(self) -> bool:
+        """Whether it is precise enough to go by."""
+        return self.high - self.low <= _WIDE
+
 
 def forecast(curve: Sequence[CurvePoint], more: int = _MORE) -> Forecast | None:
     r"""From a fit of :math:`a - b / \sqrt{n}` with :math:`b \ge 0` to the curve; None where it cannot tell.
@@ -101,7 +108,7 @@ def next_ten(curve: Sequence[CurvePoint]) -> str:
     found = forecast(curve)
     if found is None:
         return "It is too early to tell what the next ten labels will bring."
-    if found.high - found.low > 0.1:
+    if not found.tells:
         return (
             f"The next ten labels may bring anything up to {_points(found.high)}: the estimates so far lie too "
             "far apart to say more."
@@ -132,9 +139,13 @@ def advice(curve: Sequence[CurvePoint], labels: int, with_two: int, classes: int
         f"Of 100 answers about {100 * last.expected:.0f} should be right (between {100 * last.low:.0f} and "
         f"{100 * last.high:.0f}), as far as the labels given are a fair sample."
     )
-    if found is not None and found.high < PAYS:
+    if found is None:
+        return f"{said} More labels may pay or not: it is too early to tell."
+    if not found.tells:
+        return f"{said} More labels may pay or not: the estimates so far lie too far apart to tell."
+    if found.high < PAYS:
         return f"{said} More labels no longer pay: ten more should bring less than a percentage point."
-    if found is not None and found.gain < PAYS / 2:
+    if found.gain < PAYS / 2:
         return f"{said} More labels bring little by now."
     return f"{said} More labels still pay."
 

@@ -8,7 +8,7 @@ import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lcgnn.errors import ConfigError, DataError
+from lcgnn.errors import DataError
 from lcgnn.features.cells import defused
 from lcgnn.labelling.answers import Answers
 from lcgnn.labelling.loop import Loop
@@ -37,9 +37,7 @@ def exported(loop: Loop, view: View, name: str) -> Export:
         return Export(name, "text/csv", labels_table(loop).encode())
     if name not in ("predictions.csv", "model", "report.html"):
         raise DataError(f"There is no export {name[:40]!r}.")
-    answers = loop.answers
-    if answers is None:
-        raise ConfigError("Nothing is trained yet: give labels of two classes.")
+    answers = view.trained()
     if name == "predictions.csv":
         return Export(name, "text/csv", _predictions(loop, answers))
     if name == "model":

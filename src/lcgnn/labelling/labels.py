@@ -32,6 +32,10 @@ class Labels(NodeLabels):
         """Whether nothing was said of a node yet."""
         return bool(self.labels[node] < 0) and node not in self._said
 
+    def said_of(self, node: int) -> tuple[int, bool]:
+        """What was said of a node: its class, or -1, and whether it is passed over."""
+        return int(self.labels[node]), node in self._said
+
     @cached_property
     def _said(self) -> frozenset[int]:
         return frozenset((*self.skipped, *self.unsure))

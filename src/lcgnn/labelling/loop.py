@@ -121,9 +121,9 @@ class Loop:
             line = self._saved(self.ledger.undo)
             if line is None:
                 raise ConfigError("There is nothing to undo.")
+            self._changed()
             if line.id in self.opened.numbers:
                 self._queue.ask_for(self.opened.numbers[line.id], "You took back what you said of it.")
-            self._changed()
 
     def change_classes(self, action: ClassAction, name: object, to: object = None) -> None:
         """Add a class, call one otherwise, or make one of two."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 VERSION = 1
@@ -124,13 +124,17 @@ class Thought:
 
 @dataclass(frozen=True)
 class Card:
-    """A node as a person sees it; ``node`` is None where there is none, and ``reason`` says why."""
+    """A node as a person sees it; ``node`` is None where there is none, and ``reason`` says why.
+
+    ``cut`` has the columns of whose text only the first part is here, and how many letters the whole has.
+    """
 
     node: int | None
     reason: str
     id: str = ""
     position: int | None = None
     columns: tuple[Column, ...] = ()
+    cut: dict[str, int] = field(default_factory=dict)
     neighbours: tuple[Neighbour, ...] = ()
     more_neighbours: int = 0
     thinks: tuple[Thought, ...] = ()

@@ -23,8 +23,8 @@ from lcgnn.sources.tables.form import TableForm
 from lcgnn.sources.tables.ledger import LEDGER_NAMES, find_ledger, is_ledger
 from lcgnn.sources.tables.source import Tables
 
-# Of a cell on the card.
-_LONGEST_TEXT = 2000
+# Letters of a cell on the card: more than anybody reads there, and few enough to come with every card.
+_LONGEST_TEXT = 20_000
 _MOST_COLUMNS = 60
 _MOST_FEATURES = 20
 
@@ -85,11 +85,11 @@ class Opened:
         """Whether the graph's files are no longer those that were read."""
         return self.fingerprint != fingerprint_of(self.source)
 
-    def columns(self, node: int) -> list[tuple[str, str]]:
-        """What a person reads of a node: its columns, or which features it has."""
+    def columns(self, node: int) -> list[tuple[str, str, int]]:
+        """What a person reads of a node, its columns or its features: name, text, and letters of the whole."""
         if self.table is not None:
             return [
-                (name, _shortened(column[node].as_py()))
+                (name, *_shortened(column[node].as_py()))
                 for name, column in list(self.table.columns.items())[:_MOST_COLUMNS]
                 if name != self._label_column
             ]
@@ -194,12 +194,12 @@ def _hidden(
     return replace(loaded, graph=bare), (graph.labels, graph.class_names)
 
 
-def _shortened(value: Any) -> str:
+def _shortened(value: Any) -> tuple[str, int]:
     text = "" if value is None else str(value)
-    return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
+    return text[:_LONGEST_TEXT], len(text)
 
 
-def _features(graph: Graph, node: int) -> list[tuple[str, str]]:
+def _features(graph: Graph, node: int) -> list[tuple[str, str, int]]:
     """A node's features where they have no names: how many there are, and the first of them."""
     features = graph.features
     if features is None:
@@ -208,4 +208,4 @@ def _features(graph: Graph, node: int) -> list[tuple[str, str]]:
     there = np.flatnonzero(row)
     first = ", ".join(str(number) for number in there[:_MOST_FEATURES])
     more = ", ..." if there.size > _MOST_FEATURES else ""
-    return [("features", f"{there.size:,} of {row.size:,} are not zero: {first}{more}")]
+    return [("features", *_shortened(f"{there.size:,} of {row.size:,} are not zero: {first}{more}"))]

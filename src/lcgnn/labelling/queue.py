@@ -29,13 +29,15 @@ class Queue:
         self._making = threading.Lock()
         self._ready: list[Suggestion] = []
         self._current: Suggestion | None = None
+        # What is said of the current one where it is asked for all the same.
+        self._known: tuple[int, bool] | None = None
         self._fills, self._is_asked = 0, False
 
     def next(self) -> Suggestion | None:
         """The node that is asked for, the same one until something is said of it; None where none is left."""
         labels, _ = self._seen()
-        if self._current is None or not labels.is_open(self._current.node):
-            self._current = self._first_open(labels)
+        if self._current is None or not self._is_asked_for(self._current.node, labels):
+            self._current, self._known = self._first_open(labels), None
         if self._current is None:
             self.fill(unless_after=self._fills)
             self._current = self._first_open(self._seen()[0])
@@ -51,13 +53,13 @@ class Queue:
         return next((found for found in ready if labels.is_open(found.node)), None)
 
     def ask_for(self, node: int, reason: str) -> None:
-        """Ask for a node next, whatever else is ready."""
-        self._current = Suggestion(node, reason, 0)
+        """Ask for a node next, whatever else is ready and whatever was said of it before."""
+        self._current, self._known = Suggestion(node, reason, 0), self._seen()[0].said_of(node)
 
     def answered(self, node: int) -> None:
         """Go on from a node that something was said of."""
         if self._current is not None and self._current.node == node:
-            self._current = None
+            self._current = self._known = None
 
     def fill_soon(self) -> None:
         """Have suggestions made in the background, once for all who ask before it begins."""
@@ -89,6 +91,9 @@ class Queue:
                 )
             )
             self._fills += 1
+
+    def _is_asked_for(self, node: int, labels: Labels) -> bool:
+        return labels.is_open(node) or labels.said_of(node) == self._known
 
     def _first_open(self, labels: Labels) -> Suggestion | None:
         ready = self._ready

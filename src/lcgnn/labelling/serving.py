@@ -141,11 +141,11 @@ class Serving:
 
     def run(self) -> None:
         """Serve until somebody interrupts it."""
-        self.loop.start()
-        self._labeller.start()
         try:
             # What it does when it is interrupted is done by then.
             with suppress(KeyboardInterrupt):
+                self.loop.start()
+                self._labeller.start()
                 self._server.run(sockets=[self._socket])
         finally:
             self.close()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import TypeAlias
@@ -47,10 +48,18 @@ class Trainer:
                 return
             context = multiprocessing.get_context("spawn")
             self._connection, theirs = context.Pipe()
-            self._process = context.Process(target=work, args=(theirs, self._graph), daemon=True)
-            self._process.start()
+            process = context.Process(target=work, args=(theirs,), daemon=True)
+            with _deaf_to_interrupts():
+                process.start()
+            # Only one that runs can be ended; and the graph, which it reads once its libraries are there, is sent
+            # after that, because whoever closes this in those seconds ends them.
+            self._process = process
             theirs.close()
             threading.Thread(target=self._listen, args=(self._connection,), daemon=True).start()
+            if not self._closed:
+                # One that ends before it has read the graph is told of by who listens to it.
+                with suppress(OSError):
+                    self._connection.send(self._graph)
 
     def close(self) -> None:
         """End the process."""
@@ -91,3 +100,20 @@ class Trainer:
                     "The training process ended, perhaps for want of memory. It starts again with the next label.",
                 )
             )
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Keep Ctrl-C, which reaches the whole group, from a process that is started and cannot ignore it yet."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    # It comes with the first process that is started, and takes the mask away when it does.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

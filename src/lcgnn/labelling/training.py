@@ -91,8 +91,8 @@ def page_method() -> Method:
     return create(METHOD, OWN_GRAPH, selection="last")
 
 
-def work(connection: Connection, graph: Graph) -> None:
-    """Train whatever comes through a connection, until it closes. To be run in a process of its own.
+def work(connection: Connection) -> None:
+    """Train whatever comes through a connection after the graph, until it closes, in a process of its own.
 
     Fits to the newest labels and folds of the estimate take turns, so that an estimate comes however fast labels
     are given; one that was begun is carried to its end.
@@ -105,7 +105,10 @@ def work(connection: Connection, graph: Graph) -> None:
     import torch
 
     torch.set_num_threads(1)
-    worker = Worker(graph)
+    try:
+        worker = Worker(connection.recv())
+    except (EOFError, OSError):
+        return
     while True:
         try:
             if worker.is_idle or connection.poll():

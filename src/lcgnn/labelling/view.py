@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from lcgnn.assessment.explanation import Explanation
 from lcgnn.assessment.suggestion import Suggestion
 from lcgnn.errors import ConfigError
+from lcgnn.labelling.answers import Answers
 from lcgnn.labelling.curve import advice, next_ten
 from lcgnn.labelling.layout import Layout, kept_layout
 from lcgnn.labelling.loop import Loop
@@ -146,12 +147,14 @@ class View:
         near = graph.adjacency.indices[start:end]
         predicted = None if answers is None else answers.in_classes(labels.class_names)
         first = near[np.argsort(labels.labels[near] < 0, kind="stable")][:_MOST_NEIGHBOURS]
+        columns = self.opened.columns(node)
         return Card(
             node=node,
             reason="" if suggestion is None else suggestion.reason,
             id=self.opened.ids[node],
             position=self.position(node),
-            columns=tuple(Column(name, text) for name, text in self.opened.columns(node)),
+            columns=tuple(Column(name, text) for name, text, _ in columns),
+            cut={name: letters for name, text, letters in columns if len(text) < letters},
             neighbours=tuple(self._neighbour(int(other), predicted) for other in first),
             more_neighbours=max(near.size - _MOST_NEIGHBOURS, 0),
             thinks=() if answers is None else answers.thinks(node),
@@ -167,10 +170,19 @@ class View:
 
     def explain(self, node: int) -> Explanation:
         """Why a node has its label."""
-        answers = self.loop.answers
-        if answers is None:
+        return self.trained().explainer.explain(node)
+
+    def trained(self) -> Answers:
+        """What the newest model says; ConfigError, and what to do, where there is no model yet."""
+        with self.loop.lock:
+            answers, training, classes = self.loop.answers, self.loop.training, self.loop.labels.counts
+        if answers is not None:
+            return answers
+        if training.state == "running":
+            raise ConfigError("The first model is being trained. Ask again in a few seconds.")
+        if (classes > 0).sum() < 2:
             raise ConfigError("Nothing is trained yet: give labels of two classes.")
-        return answers.explainer.explain(node)
+        raise ConfigError(f"Nothing is trained yet. {training.words}")
 
     def search(self, text: str) -> tuple[Found, ...]:
         """Nodes whose id contains a text, in upper or lower case; those that are or begin with it first."""

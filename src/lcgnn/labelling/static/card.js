@@ -89,12 +89,12 @@ export class Card {
       card.reason ? make("p", { class: "reason", text: card.reason }) : null,
       hidden,
       this.explanation.element,
-      this.#columns(card.columns ?? []),
+      this.#columns(card.columns ?? [], card.cut ?? {}),
       this.#neighbours(card),
     ].filter(Boolean);
   }
 
-  #columns(columns) {
+  #columns(columns, cut) {
     if (!columns.length)
       return make("p", {
         class: "hint",
@@ -103,20 +103,26 @@ export class Card {
     return make(
       "dl",
       { class: "columns" },
-      ...columns.flatMap(({ name, text }) => [make("dt", { text: clip(name, 80) }), this.#cell(name, text)]),
+      ...columns.flatMap((cell) => [
+        make("dt", { text: clip(cell.name, 80) }),
+        this.#cell(cell, cut[cell.name]),
+      ]),
     );
   }
 
-  #cell(name, text) {
-    const whole = String(text);
-    if (whole.length <= LONG || this.opened.has(name)) return make("dd", { text: whole.slice(0, 100000) });
+  /** A cell's text; of one that is far too long only the first part came, and `whole` is how many letters it has. */
+  #cell({ name, text }, whole) {
+    const sent = [...text].length;
+    const hint = whole && `the first ${count(sent)} of ${count(whole)} letters`;
+    if (text.length <= LONG || this.opened.has(name))
+      return make("dd", { text }, whole ? make("small", { text: ` … (${hint})` }) : null);
     return make(
       "dd",
-      { text: `${whole.slice(0, LONG)}… ` },
+      { text: `${text.slice(0, LONG)}… ` },
       make("button", {
         type: "button",
         class: "quiet",
-        text: `Show all (${count(whole.length)} letters)`,
+        text: whole ? `Show ${hint}` : `Show all (${count(sent)} letters)`,
         onclick: () => {
           this.opened.add(name);
           this.#draw();

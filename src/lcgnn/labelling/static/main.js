@@ -31,6 +31,13 @@ session.on("state", () => {
   byId("simulate").checked = session.state.simulating;
 });
 
+// In a narrow or low window the card ends where the window does, which takes what CSS cannot tell: how much is above.
+const above = new ResizeObserver(() =>
+  document.body.style.setProperty("--above", `${document.querySelector("main").offsetTop}px`),
+);
+above.observe(document.querySelector("header"));
+above.observe(byId("notices"));
+
 async function start() {
   try {
     await session.start();
