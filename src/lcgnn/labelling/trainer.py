@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import multiprocessing
-import signal
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import TypeAlias
 
 from lcgnn.graph import Graph
 from lcgnn.labelling.training import Estimated, Failed, Fitted, Job, work
+from lcgnn.runs.workers import interrupts_later
 
 Said: TypeAlias = Fitted | Estimated | Failed
 
@@ -49,7 +49,7 @@ class Trainer:
             context = multiprocessing.get_context("spawn")
             self._connection, theirs = context.Pipe()
             process = context.Process(target=work, args=(theirs,), daemon=True)
-            with _deaf_to_interrupts():
+            with interrupts_later():
                 process.start()
             # Only one that runs can be ended; and the graph, which it reads once its libraries are there, is sent
             # after that, because whoever closes this in those seconds ends them.
@@ -100,20 +100,3 @@ class Trainer:
                     "The training process ended, perhaps for want of memory. It starts again with the next label.",
                 )
             )
-
-
-@contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    """Keep Ctrl-C, which reaches the whole group, from a process that is started and cannot ignore it yet."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    from multiprocessing import resource_tracker
-
-    # It comes with the first process that is started, and takes the mask away when it does.
-    resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
