@@ -188,7 +188,7 @@ export class Brings {
 
   #named(name) {
     return make(
-      "span",
+      "bdi",
       { class: "named" },
       make("i", { class: "swatch", "--colour": cssColour(this.session.indexOf(name)) }),
       clip(name, 30),

@@ -115,10 +115,12 @@ export class Card {
     const sent = [...text].length;
     const hint = whole && `the first ${count(sent)} of ${count(whole)} letters`;
     if (text.length <= LONG || this.opened.has(name))
-      return make("dd", { text }, whole ? make("small", { text: ` … (${hint})` }) : null);
+      return make("dd", {}, make("bdi", { text }), whole ? make("small", { text: ` … (${hint})` }) : null);
     return make(
       "dd",
-      { text: `${text.slice(0, LONG)}… ` },
+      {},
+      make("bdi", { text: `${text.slice(0, LONG)}…` }),
+      " ",
       make("button", {
         type: "button",
         class: "quiet",

@@ -177,7 +177,7 @@ export class Choices {
         onclick: () => this.session.labelAs(name),
       },
       keyOf(taken ? ENTER : null),
-      make("span", { class: "name" }, "New class ", make("b", { text: clip(name, 60) }), " for this node"),
+      make("span", { class: "name" }, "New class ", make("bdi", { text: clip(name, 60) }), " for this node"),
     );
   }
 

@@ -18,7 +18,7 @@ const KEYS = [
 function open(title, ...children) {
   const dialog = byId("dialog");
   dialog.replaceChildren(
-    make("h2", { id: "dialog-title", text: title }),
+    make("h2", { id: "dialog-title" }, ...title),
     ...children.filter((child) => child !== null),
     make("button", {
       type: "button",
@@ -75,7 +75,7 @@ export class Dialogs {
 
   addClass() {
     open(
-      "Add a class",
+      ["Add a class"],
       ask({
         label: "Name",
         field: nameField("classname"),
@@ -97,7 +97,7 @@ export class Dialogs {
       ...others.map((other) => make("option", { value: other.name, text: clip(other.name, 80) })),
     );
     open(
-      `Class ${clip(name, 60)}`,
+      ["Class ", make("bdi", { text: clip(name, 60) })],
       ask({
         label: "New name",
         field: nameField("classname", name),
@@ -120,7 +120,7 @@ export class Dialogs {
     const box = make("input", { type: "checkbox", onchange: (event) => this.keys.turn(event.target.checked) });
     box.checked = this.keys.on;
     open(
-      "Keys",
+      ["Keys"],
       make(
         "dl",
         { class: "keys" },

@@ -50,7 +50,7 @@ export class Explanation {
     announce(`Explanation: ${words.join(" ")}`);
     this.#fill(
       [
-        make("h3", {}, "Why ", make("b", { text: clip(label, 60) }), `, ${percent(probability)}`),
+        make("h3", {}, "Why ", make("bdi", { text: clip(label, 60) }), `, ${percent(probability)}`),
         ...words.map((sentence) => make("p", { text: clip(sentence, 600) })),
         this.#nodes(
           "soft",
@@ -139,7 +139,7 @@ export class Explanation {
               "li",
               { class: "change", "--share": 0 },
               make("span", { text: clip(what, 160) }),
-              make("span", {}, "→ ", ...breakable(clip(label, 40))),
+              make("span", {}, "→ ", make("bdi", {}, ...breakable(clip(label, 40)))),
               make("span", { class: "amount", text: percent(probability) }),
             ),
           ),
