@@ -8,7 +8,9 @@ import pytest
 from tests.labelling.page.serving import Served
 from tests.labelling.page.tables import write_ledger, write_table
 
-HEBREW, ARABIC = "\u05e9\u05dc\u05d5\u05dd", "\u0633\u0644\u0627\u0645"
+HEBREW = "\u05e9\u05dc\u05d5\u05dd"
+# As long as a class's name can be, and without a space.
+LONG = "\u0633\u0644\u0627\u0645" + "W" * 196
 
 # How far right each letter of the page's own stands, line by line; names, which are kept apart, are left out.
 PLACES = """(what) => [...document.querySelectorAll(what)].flatMap((element) => {
@@ -43,7 +45,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     edges = [[names[number], names[(number + step) % 24]] for number in range(24) for step in (2, 4)]
     write_table(folder / "graph" / "edges.csv", [["source", "target"], *edges])
     # One label is wrong, for something to be looked at.
-    given = {name: (HEBREW, ARABIC)[(i % 2) ^ (i == 5)] for i, name in enumerate(names[:14])}
+    given = {name: (HEBREW, LONG)[(i % 2) ^ (i == 5)] for i, name in enumerate(names[:14])}
     write_ledger(folder / "labels.csv", given)
     serving = Served(folder / "graph", folder / "labels.csv")
     yield serving
@@ -77,3 +79,19 @@ def test_sentences_read_from_left_to_right_whatever_is_named_in_them(
     report = page.context.new_page()
     report.goto((tmp_path / "report.html").as_uri())
     assert is_in_order(report, "td:last-child, p")
+
+
+@pytest.mark.parametrize("wide", [1280, 1024, 400])
+def test_a_name_longer_than_a_line_breaks_and_widens_nothing(
+    served: Served, visit: Callable[..., Any], tmp_path: Path, wide: int
+) -> None:
+    page = served.open(visit, wide=wide)
+    page.locator("#training", has_text="Trained on").wait_for()
+    page.locator("#looklist li").first.wait_for()
+    for panel in ("#look", "#classes", "#brings", "#about"):
+        assert page.locator(panel).evaluate("element => element.scrollWidth <= element.clientWidth"), panel
+    assert page.evaluate("document.documentElement.scrollWidth") == wide
+    report = page.context.new_page()
+    (tmp_path / "report.html").write_text(page.evaluate("fetch('/api/export/report.html').then((a) => a.text())"))
+    report.goto((tmp_path / "report.html").as_uri())
+    assert report.evaluate("document.documentElement.scrollWidth") <= wide

@@ -188,10 +188,10 @@ export class Brings {
 
   #named(name) {
     return make(
-      "bdi",
+      "span",
       { class: "named" },
       make("i", { class: "swatch", "--colour": cssColour(this.session.indexOf(name)) }),
-      clip(name, 30),
+      make("bdi", { text: clip(name, 30) }),
     );
   }
 }
