@@ -89,6 +89,12 @@ export class Dialogs {
   editClass(index) {
     const { classes } = this.session.state;
     const { name, given } = classes[index];
+    let called = name;
+    const become = async (to, change) => {
+      const refused = await this.#attempt(change);
+      if (!refused) called = to;
+      return refused;
+    };
     const others = classes.filter((_, at) => at !== index);
     const target = make(
       "select",
@@ -96,24 +102,27 @@ export class Dialogs {
       make("option", { value: "", text: "Choose a class" }),
       ...others.map((other) => make("option", { value: other.name, text: clip(other.name, 80) })),
     );
-    open(
+    const dialog = open(
       ["Class ", make("bdi", { text: clip(name, 60) })],
       ask({
         label: "New name",
         field: nameField("classname", name),
         button: "Rename",
-        act: (to) => (to === name ? null : this.#attempt(() => this.session.renameClass(name, to))),
+        act: (to) => (to === name ? null : become(to, () => this.session.renameClass(name, to))),
       }),
       others.length
         ? ask({
             label: `Merge it (${counted(given, "label")}) into another class`,
             field: target,
             button: "Merge",
-            act: (to) => this.#attempt(() => this.session.mergeClass(name, to)),
+            act: (to) => become(to, () => this.session.mergeClass(name, to)),
           })
         : null,
     );
     byId("classname").select();
+    // The button that was pressed is another one by then, as the table is.
+    const buttons = () => byId("classlist").querySelectorAll(".dots");
+    dialog.addEventListener("close", () => buttons()[this.session.indexOf(called)]?.focus(), { once: true });
   }
 
   help() {

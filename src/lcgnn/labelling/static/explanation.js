@@ -1,6 +1,6 @@
 // Why the model says what it says of the node on the card, in words, in bars and as lines on the map.
 
-import { breakable, byId, clip, make, percent } from "./dom.js";
+import { breakable, byId, clip, focusCard, make, percent } from "./dom.js";
 import { announce } from "./notices.js";
 import { ServerError } from "./server.js";
 
@@ -88,7 +88,10 @@ export class Explanation {
                 type: "button",
                 class: "link",
                 text: clip(entry.id, 40),
-                onclick: () => this.session.open(entry.node),
+                onclick: () => {
+                  this.session.open(entry.node);
+                  focusCard();
+                },
               }),
               make("span", {}, ...breakable(clip(entry.label, 40))),
               make("span", { class: "amount", text: words(entry[measure]) }),
