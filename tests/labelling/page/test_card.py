@@ -74,3 +74,44 @@ def test_the_keyboard_goes_to_the_card_with_the_node_that_is_opened_there(
     page.keyboard.press("Enter")
     page.locator("#card-title", has_text=node).wait_for()
     assert focused(page) == "card"
+
+
+@pytest.mark.parametrize("what", ["new", "renamed"])
+def test_a_name_that_is_refused_is_told_where_it_was_given_and_nowhere_else(
+    served: Served, visit: Callable[..., Any], what: str
+) -> None:
+    page = served.open(visit, expected="Failed to load resource")
+    if page.locator("#classlist tbody tr").count() < 2:
+        for name in ("one", "other"):
+            page.evaluate(
+                """(name) => fetch("/api/classes", {
+                  method: "POST", headers: { "Content-Type": "application/json" },
+                  body: JSON.stringify({ action: "add", name }),
+                })""",
+                name,
+            )
+    page.locator("#classlist tbody tr").nth(1).wait_for()
+    first = page.locator("#classlist tbody th").first.inner_text()
+    page.locator("#addclass" if what == "new" else "#classlist tr:nth-child(2) .dots").click()
+    page.locator("#classname").fill(first)
+    page.keyboard.press("Enter")
+    page.locator(".refused", has_text="already" if what == "new" else "there is one already").wait_for()
+    assert page.locator(".notice").count() == 0
+    page.keyboard.press("Escape")
+    page.wait_for_timeout(300)
+    assert page.locator(".notice").count() == 0
+
+
+def test_labels_that_say_nothing_for_an_answer_are_left_out(served: Served, visit: Callable[..., Any]) -> None:
+    page = served.open(visit)
+    answer = {"label": "red", "probability": 0.9, "words": [], "soft_neighbours": [], "neighbours": []}
+    influences = [1.234, -0.31, 0.049, 0.0, -0.001]
+    labelled = [
+        {"node": 0, "id": f"label {place}", "influence": influence, "label": "red"}
+        for place, influence in enumerate(influences)
+    ]
+    told = {**answer, "version": 1, "labelled": labelled, "features": [], "changes": []}
+    page.route("**/api/explain/*", lambda route: route.fulfill(json=told))
+    page.keyboard.press("e")
+    page.locator(".explanation h3", has_text="Why").wait_for()
+    assert page.locator(".why.labelled .amount").all_inner_texts() == ["+1.2", "−0.31"]

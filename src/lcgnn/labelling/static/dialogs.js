@@ -70,7 +70,11 @@ export class Dialogs {
   /** What the server said against it, or null. */
   async #attempt(change) {
     this.refused = null;
-    return (await change()) ? null : (this.refused ?? "It was not saved.");
+    if (await change()) return null;
+    const refused = this.refused ?? "It was not saved.";
+    // Said here, it need not stand above the page as well.
+    this.session.tell("trouble", null);
+    return refused;
   }
 
   addClass() {

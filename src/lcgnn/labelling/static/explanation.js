@@ -5,6 +5,8 @@ import { announce } from "./notices.js";
 import { ServerError } from "./server.js";
 
 const ROWS = 6;
+/** Less than this of a label's influence is nothing to speak of. */
+const LEAST = 0.05;
 
 const signed = (number) => `${number < 0 ? "−" : "+"}${Math.abs(number).toPrecision(2)}`;
 
@@ -47,6 +49,7 @@ export class Explanation {
 
   #show(answer) {
     const { label, probability, words, soft_neighbours: soft, labelled, neighbours, features, changes } = answer;
+    const speaking = labelled.filter(({ influence }) => Math.abs(influence) >= LEAST);
     announce(`Explanation: ${words.join(" ")}`);
     this.#fill(
       [
@@ -59,13 +62,13 @@ export class Explanation {
           "weight",
           (weight) => `${(100 * weight).toPrecision(2)} %`,
         ),
-        this.#nodes("labelled", "Labels that speak for it or against it", labelled, "influence", signed),
+        this.#nodes("labelled", "Labels that speak for it or against it", speaking, "influence", signed),
         this.#nodes("neighbour", "Its neighbours in the graph", neighbours, "probability", percent),
         this.#features(features),
         this.#changes(changes.filter(({ flips }) => flips)),
       ].filter(Boolean),
     );
-    this.#light({ soft, labelled, neighbours });
+    this.#light({ soft, labelled: speaking, neighbours });
   }
 
   #nodes(kind, title, entries, measure, words) {

@@ -110,8 +110,13 @@ def _neighbours(found: Explanation) -> Iterator[str]:
 def _features(found: Explanation) -> Iterator[str]:
     strongest = [item for item in found.features if item.effect >= _WORTH_A_WORD][:3]
     if strongest:
-        told = ", ".join(f"{item.name} ({100 * item.effect:.0f} points)" for item in strongest)
+        told = ", ".join(f"{item.name} ({_points(item.effect)})" for item in strongest)
         yield f"Features that speak for it: {told}."
+
+
+def _points(effect: float) -> str:
+    count = f"{100 * effect:.0f}"
+    return f"{count} point{'' if count == '1' else 's'}"
 
 
 def _changes(found: Explanation) -> Iterator[str]:
