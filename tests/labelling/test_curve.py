@@ -16,7 +16,7 @@ VERDICTS = ("still pay", "no longer pay", "bring little")
 
 @pytest.mark.parametrize("points", [FAR_APART, FAR_APART[:1], FAR_APART[:3]], ids=["wide", "one", "three"])
 def test_nothing_is_advised_where_the_forecast_cannot_tell(points: list[CurvePoint]) -> None:
-    said = advice(points, points[-1].labels, 2, 2)
+    said = advice(points, 2, 2)
     assert not any(verdict in said for verdict in VERDICTS)
     assert "More labels may pay or not" in said
 
@@ -30,5 +30,9 @@ def test_a_verdict_comes_with_a_forecast_that_tells_and_never_without(gain: floa
     ]
     found = forecast(points)
     assert found is not None
-    has_verdict = any(verdict in advice(points, 16, 2, 2) for verdict in VERDICTS)
+    has_verdict = any(verdict in advice(points, 2, 2) for verdict in VERDICTS)
     assert has_verdict == ("should bring" in next_ten(points)) == (found.high - found.low <= 0.1)
+
+
+def test_what_stands_above_the_advice_is_not_said_again() -> None:
+    assert advice([], 2, 2) == "What to expect is being estimated."

@@ -465,10 +465,10 @@ def test_too_few_points_tell_nothing_and_say_so():
 
 def test_labels_that_no_longer_pay_are_told_in_a_plain_word():
     flat = curve_of(50, 100, 200, 400, expected=lambda _: 0.8, width=0.01)
-    assert "no longer pay" in advice(flat, 400, 3, 3)
+    assert "no longer pay" in advice(flat, 3, 3)
     steep = curve_of(5, 10, 20, 30, expected=lambda n: 0.9 - n**-0.5, width=0.01)
-    assert "still pay" in advice(steep, 30, 3, 3)
-    assert "two classes" in advice([], 3, 1, 1)
+    assert "still pay" in advice(steep, 3, 3)
+    assert "two classes" in advice([], 1, 1)
 
 
 def test_a_curve_forgets_points_of_labels_that_were_taken_back(tmp_path):

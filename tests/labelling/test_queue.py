@@ -47,11 +47,11 @@ def test_a_node_whose_label_is_back_is_asked_for_until_something_is_said_of_it(l
     assert loop.labels.labels[5] == 0
 
 
-def test_a_node_of_which_somebody_else_says_something_is_asked_for_no_more(loop: Loop) -> None:
+def test_a_node_of_which_somebody_else_says_something_is_asked_for_no_more(loop: Loop, unlabelled: Path) -> None:
     for name in ("red", "green"):
         loop.label(5, name)
     loop.undo()
-    other = Loop(open_graph(loop.opened.source.path), by="other")
+    other = Loop(open_graph(str(unlabelled)), by="other")
     other.label(5, "green")
     loop.label(7, "red")
     assert View(loop).card().node not in (5, None)

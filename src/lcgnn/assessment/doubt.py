@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcgnn.errors import InputError
+from lcgnn.features.direction import isolated
 from lcgnn.graph import UNLABELLED, Graph
 
 NONE = -1
@@ -95,7 +96,8 @@ def doubtful_labels(
     score = np.round(suspicion(given, distribution)[doubted], 12)
     order = doubted[np.lexsort((nodes[doubted], -score))][: math.ceil(_MOST_DOUBTED * given.size)]
     soft = soft_classes(given, distribution)
-    names = [f"class {label}" for label in range(distribution.shape[1])] if graph is None else graph.class_names
+    classes = [f"class {label}" for label in range(distribution.shape[1])] if graph is None else graph.class_names
+    names = [isolated(name) for name in classes]
     return tuple(
         Doubt(
             node=int(nodes[row]),
@@ -183,7 +185,10 @@ def name_of_node(graph: Graph, node: int) -> str:
 def counted(counts: Sequence[int], names: Sequence[str]) -> str:
     """Classes with how many there are of each, the most first: ``3 are A, 1 is B``."""
     order = sorted((label for label, count in enumerate(counts) if count), key=lambda label: -counts[label])
-    told = [f"{counts[label]} {'is' if counts[label] == 1 else 'are'} {names[label]}" for label in order[:_NAMED]]
+    told = [
+        f"{counts[label]} {'is' if counts[label] == 1 else 'are'} {isolated(names[label])}"
+        for label in order[:_NAMED]
+    ]
     rest = sum(counts[label] for label in order[_NAMED:])
     return ", ".join([*told, *([f"{rest} of other classes"] if rest else [])])
 
@@ -205,7 +210,7 @@ def _by_neighbours(
     classes = labels[others]
     given = np.bincount(classes[classes != UNLABELLED], minlength=graph.num_classes)
     if given.sum() == 1:
-        return [f"Its only labelled neighbour is {graph.class_names[given.argmax()]}."]
+        return [f"Its only labelled neighbour is {isolated(graph.class_names[given.argmax()])}."]
     if given.sum():
         return [f"Of its {given.sum()} labelled neighbours {counted(given.tolist(), graph.class_names)}."]
     if answers is None or not others.size:

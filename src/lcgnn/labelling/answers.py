@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from lcgnn.assessment.calibration import at_temperature
 from lcgnn.assessment.doubt import doubtful_labels
+from lcgnn.features.direction import isolated
 from lcgnn.features.names import feature_names
 from lcgnn.graph import Graph
 from lcgnn.labelling.messages import DoubtMessage, LeastSure, Thought
@@ -89,9 +90,9 @@ class Answers:
         return tuple(found)
 
     def _region(self, node: int, around: float, degree: int) -> LeastSure:
-        first, second = (thought.cls for thought in (*self.thinks(node)[:2],))
+        first, second = (isolated(repr(thought.cls)) for thought in self.thinks(node)[:2])
         others = f"with its {degree:,} neighbour{'s' * (degree != 1)} " if degree else ""
-        words = f"{others}{100 * around:.0f} % sure on average; here {first!r} or {second!r}"
+        words = f"{others}{100 * around:.0f} % sure on average; here {first} or {second}"
         return LeastSure(node, self.opened.ids[node], words)
 
     @cached_property

@@ -119,12 +119,11 @@ def next_ten(curve: Sequence[CurvePoint]) -> str:
     )
 
 
-def advice(curve: Sequence[CurvePoint], labels: int, with_two: int, classes: int) -> str:
+def advice(curve: Sequence[CurvePoint], with_two: int, classes: int) -> str:
     """What to do, in a plain word.
 
     Args:
         curve: What was expected, with ever more labels.
-        labels: How many there are now.
         with_two: Classes that have two labels or more.
         classes: Classes that have a label.
     """
@@ -133,7 +132,7 @@ def advice(curve: Sequence[CurvePoint], labels: int, with_two: int, classes: int
     if not curve:
         if with_two < classes:
             return "Give every class two labels: then some can be held out, and what to expect can be told."
-        return f"{labels} labels. What to expect is being estimated."
+        return "What to expect is being estimated."
     last, found = curve[-1], forecast(curve)
     said = (
         f"Of 100 answers about {100 * last.expected:.0f} should be right (between {100 * last.low:.0f} and "

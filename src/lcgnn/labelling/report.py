@@ -15,7 +15,8 @@ _WIDTH, _HEIGHT, _MARGIN = 640, 240, 40
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color:#222;"
     "background:#fff}table{border-collapse:collapse;margin:1rem 0}td,th{padding:.2rem .8rem;text-align:left;"
-    "border-bottom:1px solid #ddd}td.n{text-align:right}svg{width:100%;height:auto}"
+    "border-bottom:1px solid #ddd}td{min-width:4rem;overflow-wrap:anywhere}"
+    "td.n{text-align:right;white-space:nowrap}h1{overflow-wrap:anywhere}svg{width:100%;height:auto}"
     "footer{color:#666;font-size:.85em}@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}td,th{border-color:#444}}"
 )
 

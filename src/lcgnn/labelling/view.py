@@ -99,7 +99,7 @@ class View:
                 unsure=len(labels.unsure),
                 training=loop.training,
                 curve=points,
-                advice=advice(points, int(nodes.size), int((counts > 1).sum()), int((counts > 0).sum())),
+                advice=advice(points, int((counts > 1).sum()), int((counts > 0).sum())),
                 next_ten=next_ten(points),
                 doubtful=tuple(doubt for doubt in loop.doubts if self._is_still_given(doubt.node, doubt.given)),
                 least_sure=() if loop.answers is None else loop.answers.least_sure,

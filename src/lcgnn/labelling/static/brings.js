@@ -191,7 +191,7 @@ export class Brings {
       "span",
       { class: "named" },
       make("i", { class: "swatch", "--colour": cssColour(this.session.indexOf(name)) }),
-      clip(name, 30),
+      make("bdi", { text: clip(name, 30) }),
     );
   }
 }

@@ -2,7 +2,7 @@
 
 import { Choices } from "./choices.js";
 import { cssColour } from "./colours.js";
-import { byId, clip, count, make, renew } from "./dom.js";
+import { byId, clip, count, focusCard, make, renew } from "./dom.js";
 import { Explanation } from "./explanation.js";
 import { announce } from "./notices.js";
 
@@ -71,7 +71,15 @@ export class Card {
           ? null
           : make(
               "button",
-              { type: "button", class: "quiet", id: "next", onclick: () => session.next() },
+              {
+                type: "button",
+                class: "quiet",
+                id: "next",
+                onclick: () => {
+                  session.next();
+                  focusCard();
+                },
+              },
               make("kbd", { text: "n" }),
               " Back to the next one",
             ),
@@ -115,10 +123,12 @@ export class Card {
     const sent = [...text].length;
     const hint = whole && `the first ${count(sent)} of ${count(whole)} letters`;
     if (text.length <= LONG || this.opened.has(name))
-      return make("dd", { text }, whole ? make("small", { text: ` … (${hint})` }) : null);
+      return make("dd", {}, make("bdi", { text }), whole ? make("small", { text: ` … (${hint})` }) : null);
     return make(
       "dd",
-      { text: `${text.slice(0, LONG)}… ` },
+      {},
+      make("bdi", { text: `${text.slice(0, LONG)}…` }),
+      " ",
       make("button", {
         type: "button",
         class: "quiet",
@@ -144,7 +154,10 @@ export class Card {
             type: "button",
             class: given ? "chip given" : "chip",
             "--colour": cssColour(this.session.indexOf(label)),
-            onclick: () => this.session.open(node),
+            onclick: () => {
+              this.session.open(node);
+              focusCard();
+            },
             title: label === null ? "no class yet" : `${clip(label, 60)}${given ? ", labelled" : ", predicted"}`,
           },
           make("i", { class: "swatch" }),

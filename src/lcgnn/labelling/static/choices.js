@@ -1,7 +1,7 @@
 // The classes as answers: number keys for the first nine, typing for any, and a new one by its name.
 
 import { cssColour } from "./colours.js";
-import { breakable, byId, clip, count, make, percent, renew } from "./dom.js";
+import { breakable, byId, clip, count, focusCard, make, percent, renew } from "./dom.js";
 import { announce } from "./notices.js";
 
 const SHOWN = 60;
@@ -177,7 +177,7 @@ export class Choices {
         onclick: () => this.session.labelAs(name),
       },
       keyOf(taken ? ENTER : null),
-      make("span", { class: "name" }, "New class ", make("b", { text: clip(name, 60) }), " for this node"),
+      make("span", { class: "name" }, "New class ", make("bdi", { text: clip(name, 60) }), " for this node"),
     );
   }
 
@@ -202,6 +202,6 @@ export class Choices {
     const { name, index } = option;
     const done = index === null ? await this.session.labelAs(name) : await this.session.label(index);
     // Whoever typed a name goes on with the keys.
-    if (done) byId("card").focus({ preventScroll: true });
+    if (done) focusCard();
   }
 }

@@ -18,7 +18,7 @@ const KEYS = [
 function open(title, ...children) {
   const dialog = byId("dialog");
   dialog.replaceChildren(
-    make("h2", { id: "dialog-title", text: title }),
+    make("h2", { id: "dialog-title" }, ...title),
     ...children.filter((child) => child !== null),
     make("button", {
       type: "button",
@@ -70,12 +70,16 @@ export class Dialogs {
   /** What the server said against it, or null. */
   async #attempt(change) {
     this.refused = null;
-    return (await change()) ? null : (this.refused ?? "It was not saved.");
+    if (await change()) return null;
+    const refused = this.refused ?? "It was not saved.";
+    // Said here, it need not stand above the page as well.
+    this.session.tell("trouble", null);
+    return refused;
   }
 
   addClass() {
     open(
-      "Add a class",
+      ["Add a class"],
       ask({
         label: "Name",
         field: nameField("classname"),
@@ -89,6 +93,12 @@ export class Dialogs {
   editClass(index) {
     const { classes } = this.session.state;
     const { name, given } = classes[index];
+    let called = name;
+    const become = async (to, change) => {
+      const refused = await this.#attempt(change);
+      if (!refused) called = to;
+      return refused;
+    };
     const others = classes.filter((_, at) => at !== index);
     const target = make(
       "select",
@@ -96,31 +106,34 @@ export class Dialogs {
       make("option", { value: "", text: "Choose a class" }),
       ...others.map((other) => make("option", { value: other.name, text: clip(other.name, 80) })),
     );
-    open(
-      `Class ${clip(name, 60)}`,
+    const dialog = open(
+      ["Class ", make("bdi", { text: clip(name, 60) })],
       ask({
         label: "New name",
         field: nameField("classname", name),
         button: "Rename",
-        act: (to) => (to === name ? null : this.#attempt(() => this.session.renameClass(name, to))),
+        act: (to) => (to === name ? null : become(to, () => this.session.renameClass(name, to))),
       }),
       others.length
         ? ask({
             label: `Merge it (${counted(given, "label")}) into another class`,
             field: target,
             button: "Merge",
-            act: (to) => this.#attempt(() => this.session.mergeClass(name, to)),
+            act: (to) => become(to, () => this.session.mergeClass(name, to)),
           })
         : null,
     );
     byId("classname").select();
+    // The button that was pressed is another one by then, as the table is.
+    const buttons = () => byId("classlist").querySelectorAll(".dots");
+    dialog.addEventListener("close", () => buttons()[this.session.indexOf(called)]?.focus(), { once: true });
   }
 
   help() {
     const box = make("input", { type: "checkbox", onchange: (event) => this.keys.turn(event.target.checked) });
     box.checked = this.keys.on;
     open(
-      "Keys",
+      ["Keys"],
       make(
         "dl",
         { class: "keys" },

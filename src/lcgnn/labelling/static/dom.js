@@ -37,6 +37,9 @@ export function renew(box, ...children) {
     focusable(box)[focused]?.focus({ preventScroll: true });
 }
 
+/** Whoever opened a node goes on with the keys. */
+export const focusCard = () => byId("card").focus({ preventScroll: true });
+
 export function show(element, shown) {
   element.hidden = !shown;
 }

@@ -1,10 +1,12 @@
 // Why the model says what it says of the node on the card, in words, in bars and as lines on the map.
 
-import { breakable, byId, clip, make, percent } from "./dom.js";
+import { breakable, byId, clip, focusCard, make, percent } from "./dom.js";
 import { announce } from "./notices.js";
 import { ServerError } from "./server.js";
 
 const ROWS = 6;
+/** Less than this of a label's influence is nothing to speak of. */
+const LEAST = 0.05;
 
 const signed = (number) => `${number < 0 ? "−" : "+"}${Math.abs(number).toPrecision(2)}`;
 
@@ -47,10 +49,11 @@ export class Explanation {
 
   #show(answer) {
     const { label, probability, words, soft_neighbours: soft, labelled, neighbours, features, changes } = answer;
+    const speaking = labelled.filter(({ influence }) => Math.abs(influence) >= LEAST);
     announce(`Explanation: ${words.join(" ")}`);
     this.#fill(
       [
-        make("h3", {}, "Why ", make("b", { text: clip(label, 60) }), `, ${percent(probability)}`),
+        make("h3", {}, "Why ", make("bdi", { text: clip(label, 60) }), `, ${percent(probability)}`),
         ...words.map((sentence) => make("p", { text: clip(sentence, 600) })),
         this.#nodes(
           "soft",
@@ -59,13 +62,13 @@ export class Explanation {
           "weight",
           (weight) => `${(100 * weight).toPrecision(2)} %`,
         ),
-        this.#nodes("labelled", "Labels that speak for it or against it", labelled, "influence", signed),
+        this.#nodes("labelled", "Labels that speak for it or against it", speaking, "influence", signed),
         this.#nodes("neighbour", "Its neighbours in the graph", neighbours, "probability", percent),
         this.#features(features),
         this.#changes(changes.filter(({ flips }) => flips)),
       ].filter(Boolean),
     );
-    this.#light({ soft, labelled, neighbours });
+    this.#light({ soft, labelled: speaking, neighbours });
   }
 
   #nodes(kind, title, entries, measure, words) {
@@ -88,7 +91,10 @@ export class Explanation {
                 type: "button",
                 class: "link",
                 text: clip(entry.id, 40),
-                onclick: () => this.session.open(entry.node),
+                onclick: () => {
+                  this.session.open(entry.node);
+                  focusCard();
+                },
               }),
               make("span", {}, ...breakable(clip(entry.label, 40))),
               make("span", { class: "amount", text: words(entry[measure]) }),
@@ -139,7 +145,7 @@ export class Explanation {
               "li",
               { class: "change", "--share": 0 },
               make("span", { text: clip(what, 160) }),
-              make("span", {}, "→ ", ...breakable(clip(label, 40))),
+              make("span", {}, "→ ", make("bdi", {}, ...breakable(clip(label, 40)))),
               make("span", { class: "amount", text: percent(probability) }),
             ),
           ),

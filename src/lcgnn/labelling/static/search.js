@@ -1,6 +1,6 @@
 // Finding a node by its id: a box with what the server found beneath, for mouse and keys.
 
-import { byId, clip, make, show } from "./dom.js";
+import { byId, clip, focusCard, make, show } from "./dom.js";
 import { get, ServerError } from "./server.js";
 
 const PAUSE = 120;
@@ -87,7 +87,7 @@ export class Search {
     this.input.value = "";
     this.#close();
     this.input.blur();
-    byId("card").focus({ preventScroll: true });
+    focusCard();
   }
 
   async #key(event) {

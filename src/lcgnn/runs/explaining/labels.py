@@ -11,6 +11,7 @@ from lcgnn.assessment.calibration import at_temperature
 from lcgnn.assessment.changes import trials_on
 from lcgnn.assessment.explanation import Change, LabelInfluence
 from lcgnn.assessment.influence import Influence, nearest_labels
+from lcgnn.features.direction import isolated
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Context, Method
 from lcgnn.runs.explaining.trials import change_of
@@ -74,7 +75,7 @@ def changed_labels(
 
     without = answer(graph, _without(split, strongest.node))
     other = answer(replace(graph, labels=given), split)
-    name, of = graph.class_names[second], strongest.id
+    name, of = isolated(graph.class_names[second]), isolated(strongest.id)
     nodes = (strongest.node,)
     return (
         change_of("label", f"without the label of {of}", graph, first, without, nodes),

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 
 from lcgnn.assessment.changes import feature_slopes, trials_on, without_edges, without_features
 from lcgnn.assessment.explanation import Change, ChangeKind, FeatureEffect, Neighbour
+from lcgnn.features.direction import isolated
 from lcgnn.features.names import FeatureNames
 from lcgnn.graph import Graph
 from lcgnn.methods.fitted import FittedNetwork
@@ -156,5 +157,6 @@ def change_of(
     )
 
 
-def _listed(names: Sequence[str]) -> str:
+def _listed(found: Sequence[str]) -> str:
+    names = [isolated(name) for name in found]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

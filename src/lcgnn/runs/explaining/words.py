@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any, TypeVar
 
-from lcgnn.assessment.explanation import Change, Explanation
+from lcgnn.assessment.explanation import (
+    Change,
+    ClassShare,
+    Explanation,
+    FeatureEffect,
+    LabelInfluence,
+    Neighbour,
+)
+from lcgnn.features.direction import isolated
+
+_Named = TypeVar("_Named", ClassShare, LabelInfluence, Neighbour, FeatureEffect, Change)
 
 # An effect on a probability that is worth a word.
 _WORTH_A_WORD = 0.01
@@ -13,7 +24,31 @@ _WORTH_A_WORD = 0.01
 
 def in_words(found: Explanation) -> Explanation:
     """The explanation with its sentences."""
-    return replace(found, words=(*_sentences(found), *found.missing))
+    return replace(found, words=(*_sentences(_with_names_apart(found)), *found.missing))
+
+
+def _with_names_apart(found: Explanation) -> Explanation:
+    """The explanation with names as they can stand in sentences."""
+
+    def apart(entries: tuple[_Named, ...], *fields: str) -> tuple[_Named, ...]:
+        return tuple(_changed(item, {name: isolated(getattr(item, name)) for name in fields}) for item in entries)
+
+    return replace(
+        found,
+        id=isolated(found.id),
+        label=isolated(found.label),
+        given=None if found.given is None else isolated(found.given),
+        classes=apart(found.classes, "label"),
+        soft_classes=apart(found.soft_classes, "label"),
+        labelled=apart(found.labelled, "id", "label"),
+        neighbours=apart(found.neighbours, "label"),
+        features=apart(found.features, "name"),
+        changes=apart(found.changes, "label"),
+    )
+
+
+def _changed(item: _Named, fields: dict[str, Any]) -> _Named:
+    return replace(item, **fields)
 
 
 def _sentences(found: Explanation) -> Iterator[str]:
@@ -75,8 +110,13 @@ def _neighbours(found: Explanation) -> Iterator[str]:
 def _features(found: Explanation) -> Iterator[str]:
     strongest = [item for item in found.features if item.effect >= _WORTH_A_WORD][:3]
     if strongest:
-        told = ", ".join(f"{item.name} ({100 * item.effect:.0f} points)" for item in strongest)
+        told = ", ".join(f"{item.name} ({_points(item.effect)})" for item in strongest)
         yield f"Features that speak for it: {told}."
+
+
+def _points(effect: float) -> str:
+    count = f"{100 * effect:.0f}"
+    return f"{count} point{'' if count == '1' else 's'}"
 
 
 def _changes(found: Explanation) -> Iterator[str]:

@@ -82,6 +82,9 @@ def _class_names(nodes: TableFile, column: str, given: Any, needed: bool) -> tup
 
 
 def _tell_labels(where: str, labels: NDArray[np.int64], names: tuple[str, ...], notes: list[str]) -> None:
+    if not labels.size:
+        # Edges alone, or a file of labels beside them: there is no such column.
+        return
     counts = np.bincount(labels[labels >= 0], minlength=len(names))
     total = int(counts.sum())
     notes.append(f"{where}: {total:,} labels of {len(names)} classes in {labels.size:,} rows.")

@@ -36,7 +36,7 @@ export function showTip(session, position, place, width) {
   const words = index === null ? "no class yet" : clip(session.className(index), 40);
   const how = given ? ", labelled" : index === null ? "" : `, ${percent(session.answers.sureness[position])} sure`;
   const id = clip(session.graph.ids[position], 60);
-  tip.replaceChildren(make("b", { text: id }), make("span", {}, swatch(index), words + how));
+  tip.replaceChildren(make("b", { text: id }), make("span", {}, swatch(index), make("bdi", { text: words }), how));
   const [x, y] = place;
   tip.style.setProperty("--x", `${Math.min(Math.max(x, 90), width - 90)}px`);
   tip.style.setProperty("--y", `${y}px`);
