@@ -151,7 +151,7 @@ def test_a_handful_of_labels_of_any_class_is_an_option(tmp_path: Path) -> None:
     refused = lcgnn("train", "cora", "--labels", "35", folder=tmp_path)
     assert refused.returncode == 2
     assert refused.stderr.count("\n") == 1
-    assert "say split 'random' or 'handful'" in refused.stderr
+    assert "say --split random or --split handful" in refused.stderr
 
 
 def test_datasets_prints_table_1(tmp_path: Path, citeseer: object, pubmed: object) -> None:

@@ -75,6 +75,8 @@ def test_the_time_of_folds_that_ran_side_by_side_is_that_of_the_clock() -> None:
     folds = [FoldRecord("run", number, (number,), ((1.0, 0.0),), 60.0) for number in range(3)]
     TerminalWatcher(console).trained_folds(folds, 61.5)
     assert console.export_text().strip() == "3 folds of cross-validation: trained  (61.5 s)"
+    TerminalWatcher(console).read_folds(folds, 0.2)
+    assert console.export_text().strip() == "3 folds of cross-validation: there from an earlier run  (0.2 s)"
 
 
 def test_a_run_with_suggested_labels_says_who_suggested_them() -> None:

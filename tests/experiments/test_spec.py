@@ -175,7 +175,7 @@ def test_a_file_of_ones_own_is_an_experiment(tmp_path: Path) -> None:
         ('name = "LC"', 'name = "LC"\npaper = [[1.0], [2.0]]', "2 figures"),
         ("title", "title = ", "cannot be read"),
         ("labels_per_class = 5", "draws = 3", "needs split = 'random'"),
-        ("labels_per_class = 5", "labels = 35", "say split 'random' or 'handful'"),
+        ("labels_per_class = 5", "labels = 35", "in experiments, split 'random' or 'handful'"),
         ("labels_per_class = 5", 'labels_per_class = 5\nlabels = 35\nsplit = "random"', "Leave one of them out"),
         ("labels_per_class = 5", 'split = "fair"', "There is no split 'fair'"),
         ("labels_per_class = 5", 'split = "suggested"', "name both"),

@@ -34,7 +34,8 @@ def test_a_member_that_left_label_consistency_out_is_named(monkeypatch: pytest.M
     monkeypatch.setattr("lcgnn.methods.lc.worse_than_base", lambda *_: "It is worse.")
     guarded = create("lc-gcn", guard=True, **SHORT)
     fit = Blend.of({"lc-appnp": APPNP, "lc-gcn": guarded}).fit(GRAPH, SPLIT)
-    assert [stage.note for stage in fit.stages] == ["", "In the mean, of lc-gcn: It is worse.", ""]
+    note = "It is worse. (This is said of lc-gcn, a part of the mean.)"
+    assert [stage.note for stage in fit.stages] == ["", note, ""]
 
 
 def test_a_model_of_it_says_the_same_of_other_graphs_as_its_members_do(tmp_path: Path) -> None:

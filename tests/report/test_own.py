@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from lcgnn.cli import main
+from lcgnn.files import read_json
 from lcgnn.report.html import render
 from lcgnn.report.own import own_section
 from lcgnn.report.page import Report
+from lcgnn.runs.records import Record
 from lcgnn.runs.train import train
 from lcgnn.sources.examples import write_example
 
@@ -38,6 +40,14 @@ def test_every_training_has_a_line(runs: Path) -> None:
     assert own_section(runs / "nowhere") is None
 
 
+def test_trainings_are_counted_beside_runs_of_experiments(runs: Path) -> None:
+    section = own_section(runs)
+    assert Report((), (), ()).counted() == "0 runs of experiments"
+    assert Report((), (), (), trainings=section).counted() == "2 of your trainings"
+    (record,) = (Record.from_json(read_json(path), str(path)) for path in runs.glob("second/*/result.json"))
+    assert Report((), (record,), (), trainings=section).counted() == "1 run of experiments and 2 of your trainings"
+
+
 def test_a_page_of_trainings_alone_escapes_their_names(runs: Path, tmp_path: Path) -> None:
     report = Report.of([], tmp_path / "records", tmp_path / "results", runs)
     page = render(report)
@@ -46,7 +56,11 @@ def test_a_page_of_trainings_alone_escapes_their_names(runs: Path, tmp_path: Pat
 
 
 def test_the_command_shows_trainings_and_leaves_out_a_damaged_one(
-    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    runs: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     damaged = tmp_path / "runs" / "third"
     damaged.mkdir(parents=True)
@@ -59,4 +73,5 @@ def test_the_command_shows_trainings_and_leaves_out_a_damaged_one(
     assert not ended.value.code
     assert "lc-gcn" in (tmp_path / "results" / "report.html").read_text()
     assert "third" in caplog.text
+    assert capsys.readouterr().out.startswith("1 of your trainings. Page: ")
     assert not (tmp_path / "RESULTS.md").exists()

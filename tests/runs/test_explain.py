@@ -264,3 +264,12 @@ def test_of_several_models_the_first_is_asked_again_only_where_it_answers_as_all
     assert not agree.all()
     assert [node for node, _ in asked] == [int(agree.argmax())]
     np.testing.assert_array_equal(asked[0][1], first[asked[0][0]])
+
+
+def test_of_a_method_that_gives_itself_labels_it_says_that_these_are_left_out(
+    tables: Path, tmp_path: Path
+) -> None:
+    short = {"models": 1, **SHORT}
+    lcgnn.train(tables, "self-training", settings=short, estimate=False, workers=1, out=tmp_path / "run")
+    found = explain(tmp_path / "run", NODE, retrain=False)
+    assert any("leaves out those that the method gave itself" in sentence for sentence in found.missing)

@@ -163,6 +163,20 @@ def test_who_watches_is_told_in_order(graph: Path, tmp_path: Path) -> None:
     assert [kind for kind, _ in listener.told] == ["notes", "folds", "seed", "all"]
 
 
+def test_who_watches_is_told_apart_folds_that_are_trained_and_those_that_are_there(
+    graph: Path, tmp_path: Path
+) -> None:
+    class Reader(Listener):
+        def read_folds(self, records: Any, seconds: float) -> None:
+            assert seconds > 0
+            self.told.append(("read", len(records)))
+
+    for watcher, told in ((Reader(), "folds"), (Reader(), "read"), (Listener(), "folds")):
+        settings = {"base_epochs": 3}
+        train(graph, "gcn", settings=settings, folds=2, workers=1, out=tmp_path / "run", watcher=watcher)
+        assert (told, 2) in watcher.told
+
+
 def test_a_method_that_was_made_is_trained_under_its_name(graph: Path, tmp_path: Path) -> None:
     made = create("lc-gcn-no-rl", OWN_GRAPH, **SHORT)
     found = train(graph, made, estimate=False, workers=1, out=tmp_path / "run")

@@ -232,11 +232,11 @@ def test_what_may_be_a_mistake_is_told(tmp_path: Path) -> None:
     made = load_npz(written(tmp_path, adjacency=RING, labels=names, colours=LABELS))
     assert made.graph.num_classes == 5
     told = " ".join(made.notes)
-    assert "'?', 'Unknown' is taken as a class. If it means that the label is unknown, give -1 or None" in told
+    assert "'?', 'Unknown' are taken as classes. If they mean that the label is unknown, give -1 or None" in told
     assert "'01', '1', '1.0' are kept apart, though they are one number" in told
     assert "no such array is known: 'colours'" in told
     amounts = load_npz(written(tmp_path, adjacency=RING, labels=np.array([0.5, 1.25, -1, np.nan, 0.5, 2])))
-    assert "'0.5', '1.25' is taken as a class, though it looks like an amount" in " ".join(amounts.notes)
+    assert "'0.5', '1.25' are taken as classes, though they look like amounts" in " ".join(amounts.notes)
 
 
 @pytest.mark.parametrize(

@@ -120,9 +120,9 @@ def result_line(result: Record, console: Console, before: str = "") -> None:
     console.print(f"{before}seed {result.seed}: {measured}  [dim]({result.seconds:.1f} s)[/dim]", soft_wrap=True)
 
 
-def group_line(what: str, seconds: float, console: Console) -> None:
+def group_line(what: str, seconds: float, console: Console, done: str = "trained") -> None:
     """One line for several runs that have finished, with the time that they took by the clock."""
-    console.print(f"{what}: trained  [dim]({seconds:.1f} s)[/dim]", soft_wrap=True)
+    console.print(f"{what}: {done}  [dim]({seconds:.1f} s)[/dim]", soft_wrap=True)
 
 
 def record_line(record: Record, console: Console) -> None:

@@ -222,5 +222,4 @@ def report(
         print_answer("report", {"runs": len(found.records), "page": str(page), "tables": tables})
         return
     tables = f"    Tables: {markdown}" if found.studies else ""
-    runs_told = f"{len(found.records):,} runs of experiments{' and your trainings' if found.trainings else ''}"
-    console.print(f"{runs_told}. Page: {page}{tables}", soft_wrap=True, markup=False)
+    console.print(f"{found.counted()}. Page: {page}{tables}", soft_wrap=True, markup=False)

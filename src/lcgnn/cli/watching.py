@@ -50,6 +50,9 @@ class TerminalWatcher(Watcher):
     def trained_folds(self, records: Sequence[FoldRecord], seconds: float) -> None:
         group_line(f"{len(records)} folds of cross-validation", seconds, self.console)
 
+    def read_folds(self, records: Sequence[FoldRecord], seconds: float) -> None:
+        group_line(f"{len(records)} folds of cross-validation", seconds, self.console, "there from an earlier run")
+
     def trained(self, record: Record) -> None:
         result_line(record, self.console)
 

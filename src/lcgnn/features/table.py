@@ -74,7 +74,7 @@ class TableFile:
 
     def place(self, row: int, column: str | None = None) -> str:
         """Where a row is, counted from 0, in words that lead to it: "nodes.csv, line 7, column 'age'"."""
-        where = f"{self.path}, {self._line(row)}"
+        where = f"{self.path}, {self.line(row)}"
         return where if column is None else f"{where}, column {shown(column)}"
 
     def option(self, role: str, column: str | None = None) -> str:
@@ -83,7 +83,8 @@ class TableFile:
             return f"{role}=" + ("..." if column is None else repr([column] if role == "ignore" else column))
         return f"--{role}-column" + ("" if column is None else f" {column}")
 
-    def _line(self, row: int) -> str:
+    def line(self, row: int) -> str:
+        """A row, counted from 0, by the line of the file where that is known: "line 7", else "row 6"."""
         line = self.line_of(row) if self.line_of else None
         return f"row {row + 1}" if line is None else f"line {line}"
 
@@ -97,6 +98,11 @@ def shown(value: object) -> str:
 def listed(names: list[str], most: int = 8) -> str:
     """The first names of a list as they can stand in a message."""
     return ", ".join(shown(name) for name in names[:most]) + (", ..." if len(names) > most else "")
+
+
+def counted(number: int, one: str, several: str | None = None) -> str:
+    """So many of something, in words: "1 row", "2 rows"."""
+    return f"{number:,} {one if number == 1 else several or f'{one}s'}"
 
 
 def is_list(kind: Any) -> bool:

@@ -115,7 +115,13 @@ class Answers:
         """What explains the answers."""
         names = feature_names(self.opened.loaded.encoding, self.opened.graph.num_features, self.opened.table)
         # Fitting again for every label would keep the page waiting.
-        return Explainer(*self.job.labelled(self.opened.graph), (self.model,), names=names, retrain=False)
+        return Explainer(
+            *self.job.labelled(self.opened.graph),
+            (self.model,),
+            names=names,
+            retrain=False,
+            made_of_edges=self.opened.loaded.made_of_edges,
+        )
 
 
 def _neighbours(graph: Graph, node: int) -> NDArray[np.int64]:

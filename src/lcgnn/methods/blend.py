@@ -135,4 +135,5 @@ def _member(name: str, settings: Mapping[str, Any]) -> Method:
 
 def _as_member(name: str, stage: Stage) -> Stage:
     """What a member ended with, under its name, which its note has as well."""
-    return replace(stage, name=name, note=f"In the mean, of {name}: {stage.note}" if stage.note else "")
+    note = f"{stage.note} (This is said of {name}, a part of the mean.)" if stage.note else ""
+    return replace(stage, name=name, note=note)

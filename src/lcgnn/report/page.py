@@ -164,6 +164,17 @@ class Report:
             facts.append(Fact(counted, "better, worse and unclear among the paired comparisons"))
         return facts
 
+    @property
+    def num_trainings(self) -> int:
+        """How many trainings are on the page."""
+        return 0 if self.trainings is None else sum(len(table.rows) for table in self.trainings.tables)
+
+    def counted(self) -> str:
+        """What is on the page, in words."""
+        runs, trainings = len(self.records), self.num_trainings
+        told = [f"{runs:,} run{'s' * (runs != 1)} of experiments"] if runs or not trainings else []
+        return " and ".join([*told, *([f"{trainings:,} of your trainings"] if trainings else [])])
+
     def summary(self) -> list[str]:
         """The summary in sentences."""
         if not self.studies:

@@ -98,6 +98,7 @@ def explainer_of(
         shown,
         _is_quick(run) if retrain is None else retrain,
         device,
+        loaded.made_of_edges,
     )
 
 

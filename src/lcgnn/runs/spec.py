@@ -76,7 +76,10 @@ class SplitSpec:
         if self.kind not in get_args(SplitKind):
             raise ConfigError(f"There is no split {self.kind!r}; it can be 'public', 'random' or 'handful'.")
         if self.labels is not None and self.kind == "public":
-            raise ConfigError(f"{self.labels} labels in all are drawn at random: say split 'random' or 'handful'.")
+            raise ConfigError(
+                f"{self.labels} labels in all are drawn at random: say --split random or --split handful (in "
+                "Python and in experiments, split 'random' or 'handful')."
+            )
         if self.labels is not None and self.labels_per_class is not None:
             raise ConfigError(
                 f"{self.labels} labels in all and {self.labels_per_class} of each class contradict each other. "

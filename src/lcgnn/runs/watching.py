@@ -39,6 +39,10 @@ class Watcher:
     def trained_folds(self, records: Sequence[FoldRecord], seconds: float) -> None:
         """All folds of the cross-validation are done, so many seconds by the clock after they began."""
 
+    def read_folds(self, records: Sequence[FoldRecord], seconds: float) -> None:
+        """The same, where all folds were there from an earlier run and none was trained."""
+        self.trained_folds(records, seconds)
+
     def trained(self, record: Record) -> None:
         """A run is done."""
 

@@ -51,15 +51,14 @@ def odd_classes(names: Sequence[str], empty: str = "leave the cells empty") -> l
     unknown = [name for name in names if name.strip().casefold() in _SIGNS]
     told = []
     if unknown:
-        told.append(f"{listed(unknown)} is taken as a class. If it means that the label is unknown, {empty}.")
+        told.append(f"{_taken(unknown)}. If {_it(unknown)} that the label is unknown, {empty}.")
     negative = [name for name in names if _number(name) is not None and name.strip().startswith("-")]
     if negative:
-        told.append(f"{listed(negative)} is taken as a class. If it means that the label is unknown, {empty}.")
+        told.append(f"{_taken(negative)}. If {_it(negative)} that the label is unknown, {empty}.")
     amounts = [name for name in names if _is_fraction(name)]
     if amounts:
-        told.append(
-            f"{listed(amounts)} is taken as a class, though it looks like an amount: classes are predicted."
-        )
+        looks = "it looks like an amount" if len(amounts) == 1 else "they look like amounts"
+        told.append(f"{_taken(amounts)}, though {looks}: classes are predicted.")
     for twins in _groups(names, _number):
         told.append(f"{listed(twins)} are kept apart, though they are one number. Write one class one way.")
     for twins in _groups(names, str.casefold):
@@ -73,6 +72,14 @@ def odd_classes(names: Sequence[str], empty: str = "leave the cells empty") -> l
             "characters are others, or are not seen."
         )
     return told
+
+
+def _taken(names: list[str]) -> str:
+    return f"{listed(names)} {'is taken as a class' if len(names) == 1 else 'are taken as classes'}"
+
+
+def _it(names: list[str]) -> str:
+    return "it means" if len(names) == 1 else "they mean"
 
 
 def as_it_looks(name: str) -> str:

@@ -143,9 +143,7 @@ def test_classes_that_may_be_no_classes_or_the_same_one_are_told(tmp_path: Path)
     labels = ["1", "1.0", "01", "?", "unknown", "-", "-7", "A", "a"]
     nodes = "id,label\n" + "".join(f"n{place},{label}\n" for place, label in enumerate(labels))
     notes = " ".join(load(tmp_path, nodes, "source,target\nn0,n1\n").notes)
-    assert (
-        "'-', '?', 'unknown' is taken as a class. If it means that the label is unknown, leave the cells" in notes
-    )
+    assert "'-', '?', 'unknown' are taken as classes. If they mean that the label is unknown, leave" in notes
     assert "'-7' is taken as a class" in notes
     assert "'01', '1', '1.0' are kept apart, though they are one number" in notes
     assert "differ only in upper and lower case" in notes
@@ -176,6 +174,9 @@ def test_a_list_with_every_edge_once_is_not_called_asymmetric() -> None:
     assert links_of(np.concatenate([once, once[::-1]], axis=1), 4).notes == ()
     some = np.concatenate([once, once[::-1, :1]], axis=1)
     assert "3 edges are there in one direction only" in links_of(some, 4).notes[0]
+    one = np.array([[0, 1, 2], [1, 0, 3]])
+    assert links_of(one, 4).notes[0].startswith("adjacency: not symmetric: 1 edge is there in one direction only")
+    assert " It counts in both directions" in links_of(one, 4).notes[0]
     both = np.concatenate([once, once[::-1]], axis=1)
     weights = np.arange(1.0, 11)
     assert "with another weight" in links_of_edges(both, weights, 4).notes[0]

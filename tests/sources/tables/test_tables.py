@@ -247,7 +247,16 @@ def test_labels_that_may_be_mistakes_are_told(tmp_path: Path) -> None:
     made = load(tmp_path, "id,label\na,-1\nb,Cat\nc,cat\nd,\n")
     assert told(made, "'-1' is taken as a class")
     assert told(made, "upper and lower case")
-    assert told(made, "only one node is labelled")
+    assert told(made, "of each of '-1', 'Cat', 'cat' only one node is labelled; label more of them if you can.")
+    assert told(made, "3 labels of 3 classes in 4 rows.")
+
+
+def test_one_label_is_counted_as_one(tmp_path: Path) -> None:
+    (tmp_path / "nodes.csv").write_text("id,label\na,x\nb,\n")
+    (tmp_path / "edges.csv").write_text("source,target\na,b\n")
+    made = Tables(str(tmp_path)).load_for_labelling()
+    assert told(made, "1 label of 1 class in 2 rows.")
+    assert told(made, "only one node is labelled 'x'; label more of them if you can.")
 
 
 def test_a_class_that_is_called_like_a_number_column_is_kept_as_text(tmp_path: Path) -> None:

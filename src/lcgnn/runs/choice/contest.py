@@ -55,7 +55,7 @@ class Contest:
                 race.add(name, result)
         if trains:
             _tell(watcher, race, told)
-        watcher.trained_folds(race.trained, time.perf_counter() - started)
+        (watcher.trained_folds if trains else watcher.read_folds)(race.trained, time.perf_counter() - started)
         methods = {name: entry.run.method for name, entry in entries.items()}
         return decide(
             race,

@@ -29,6 +29,7 @@ from lcgnn.features.names import FeatureNames, feature_names
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Fit, Method
 from lcgnn.methods.fitted import FittedNetwork, fitted_networks
+from lcgnn.methods.self_training import SelfTraining
 from lcgnn.runs.explaining.labels import changed_labels, influence_by_fits
 from lcgnn.runs.explaining.trials import Trials
 from lcgnn.runs.explaining.words import in_words
@@ -39,6 +40,8 @@ SHOWN = 10
 """How many of everything are listed where nothing else is said."""
 
 _MOST_NEIGHBOURS = 50
+# Log-odds that a label takes along below which it is rounding and not the label that speaks.
+_TELLING = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +57,7 @@ class Explainer:
         shown: How many of everything are listed.
         retrain: Whether what a label does is tried by fitting the method again.
         device: A torch device or "auto".
+        made_of_edges: Whether the features were made from the edges, so that none means anything by itself.
     """
 
     graph: Graph
@@ -64,6 +68,7 @@ class Explainer:
     shown: int = SHOWN
     retrain: bool = False
     device: str = "auto"
+    made_of_edges: bool = False
 
     @cached_property
     def distribution(self) -> NDArray[np.float32]:
@@ -154,9 +159,18 @@ class Explainer:
             why = "on a graph of this size" if self.networks else f"for {self.called}"
             missing.append(f"The influence of single labels cannot be told {why}.")
             return ()
+        if isinstance(self.method, SelfTraining):
+            missing.append(
+                "The influence of given labels leaves out those that the method gave itself and learnt from too."
+            )
         if not found.complete:
             missing.append(f"Of {self.split.train.size:,} labels the {found.nodes.size} nearest are weighed.")
         order = np.argsort(-np.abs(found.removed), kind="stable")[: self.shown]
+        order = order[np.abs(found.removed[order]) >= _TELLING]
+        if not order.size:
+            missing.append(
+                "No given label has an influence of its own: without any single one the answer is as sure."
+            )
         names, labels = self.graph.class_names, self.graph.labels
         return tuple(
             LabelInfluence(other, self._id(other), float(found.removed[place]), names[labels[other]])
@@ -199,7 +213,10 @@ class Explainer:
         effects: tuple[FeatureEffect, ...] = ()
         if trials is not None:
             changes = trials.edges(neighbours)
-            if self.method is not None and self.method.inductive and self.graph.num_features:
+            reads_features = self.method is not None and self.method.inductive and self.graph.num_features
+            if reads_features and self.made_of_edges:
+                missing.append("Its features were made from the edges: none of them means anything by itself.")
+            elif reads_features:
                 found = trials.features(self.networks)
                 effects, changes = tuple(effect for effect, _ in found), changes + trials.of_features(found)
         if self.retrain and self.models:

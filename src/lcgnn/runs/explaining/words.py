@@ -80,31 +80,37 @@ def _soft(found: Explanation) -> Iterator[str]:
 
 
 def _labels(found: Explanation) -> Iterator[str]:
-    for item in found.labelled:
-        if item.influence > 0:
-            whose = "its own" if item.node == found.node else f"that of {item.id}"
-            yield f"The given label that speaks most for it is {whose} ({item.label})."
-            break
-    for item in found.labelled:
-        if item.influence < 0:
-            yield f"The one that speaks most against it is that of {item.id} ({item.label})."
-            break
+    strongest_for = next((item for item in found.labelled if item.influence > 0), None)
+    strongest_against = next((item for item in found.labelled if item.influence < 0), None)
+    if strongest_for is not None:
+        yield f"The given label that speaks most for it is {_whose(strongest_for, found)}."
+    if strongest_against is not None:
+        which = "given label" if strongest_for is None else "one"
+        yield f"The {which} that speaks most against it is {_whose(strongest_against, found)}."
+
+
+def _whose(item: LabelInfluence, found: Explanation) -> str:
+    return f"{'its own' if item.node == found.node else f'that of {item.id}'} ({item.label})"
 
 
 def _neighbours(found: Explanation) -> Iterator[str]:
     count = len(found.neighbours) + found.more_neighbours
-    if not count:
-        yield "It has no neighbours."
+    if count < 2:
+        yield _only_neighbour(found.neighbours[0]) if count else "It has no neighbours."
         return
     alike = sum(item.label == found.label for item in found.neighbours)
     given = sum(item.given for item in found.neighbours)
     shown = (
         f"the first {len(found.neighbours)} of its {count} neighbours"
         if found.more_neighbours
-        else ("its only neighbour" if count == 1 else f"its {count} neighbours")
+        else f"its {count} neighbours"
     )
-    told = "is" if alike == 1 else "are"
-    yield f"Of {shown} {alike} {told} {found.label}; of {given or 'none'} of them the label was given."
+    told = "is" if alike < 2 else "are"
+    yield f"Of {shown} {alike or 'none'} {told} {found.label}; of {given or 'none'} of them the label was given."
+
+
+def _only_neighbour(neighbour: Neighbour) -> str:
+    return f"Its only neighbour is {neighbour.label} ({'given' if neighbour.given else 'predicted'})."
 
 
 def _features(found: Explanation) -> Iterator[str]:

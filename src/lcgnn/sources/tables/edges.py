@@ -54,7 +54,9 @@ def _refuse_unknown(edges: TableFile, column: str, cells: Any, found: Any, nodes
     alike = _written_otherwise(name, ids, _spellings(ids))
     if alike is not None:
         hint = f"There it is {_told_apart(alike, name)}: write ids the same way in both tables."
-    more = f" (nor are the ends of {found.null_count - 1:,} other edges)" if found.null_count > 1 else ""
+    others = found.null_count - 1
+    more = " (nor is the end of another edge)" if others == 1 else f" (nor are the ends of {others:,} other edges)"
+    more = more if others else ""
     raise DataError(f"{edges.place(row, column)}: node {shown(name)} is not in {nodes.path}{more}. {hint}")
 
 
@@ -126,7 +128,7 @@ def read_weights(
         row = int(bad.argmax())
         what = "the weight is missing" if np.isnan(values[row]) else f"the weight is {values[row]:g}"
         count = int(bad.sum()) - 1
-        more = f" (as {count:,} others are not)" if count else ""
+        more = f" (as {'another is' if count == 1 else f'{count:,} others are'} not)" if count else ""
         raise DataError(
             f"{edges.place(row, column)}: {what}; weights must be positive and finite{more}. "
             "Correct it, or drop the edge."

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lcgnn.errors import DataError
 from lcgnn.features.cells import GAPS, as_text, without_gaps
-from lcgnn.features.table import TableFile, shown
+from lcgnn.features.table import TableFile, counted, listed, shown
 from lcgnn.graph import UNLABELLED, Split
 from lcgnn.sources.class_names import odd_classes
 
@@ -87,11 +87,15 @@ def _tell_labels(where: str, labels: NDArray[np.int64], names: tuple[str, ...], 
         return
     counts = np.bincount(labels[labels >= 0], minlength=len(names))
     total = int(counts.sum())
-    notes.append(f"{where}: {total:,} labels of {len(names)} classes in {labels.size:,} rows.")
+    told = f"{counted(total, 'label')} of {counted(len(names), 'class', 'classes')}"
+    notes.append(f"{where}: {told} in {counted(labels.size, 'row')}.")
     alone = [name for name, count in zip(names, counts, strict=True) if count == 1]
     if alone:
-        listed = ", ".join(shown(name) for name in alone[:5]) + (", ..." if len(alone) > 5 else "")
-        notes.append(f"{where}: only one node is labelled {listed}; label more of them if you can.")
+        which = listed(alone, 5)
+        only = f"only one node is labelled {which}"
+        if len(alone) > 1:
+            only = f"of each of {which} only one node is labelled"
+        notes.append(f"{where}: {only}; label more of them if you can.")
     notes += [f"{where}: {told}" for told in odd_classes(names)]
 
 
@@ -143,11 +147,10 @@ def read_known_labels(
     strange = given.filter(pa.array(labels < 0)).drop_null()
     if len(strange):
         classes = pc.unique(strange).to_pylist()
-        listed = ", ".join(shown(name) for name in classes[:5]) + (", ..." if len(classes) > 5 else "")
         notes.append(
-            f"Warning: {nodes.path.name}, column {shown(column)}: the model does not know {listed} (in "
-            f"{len(strange):,} of {len(given):,} rows) and predicts one of its own {len(names)} classes there. "
-            "To add a class, train again."
+            f"Warning: {nodes.path.name}, column {shown(column)}: the model does not know {listed(classes, 5)} "
+            f"(in {len(strange):,} of {len(given):,} rows) and predicts one of its own {len(names)} classes "
+            "there. To add a class, train again."
         )
     return labels
 

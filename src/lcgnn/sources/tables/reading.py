@@ -202,8 +202,8 @@ def _refuse_duplicate(nodes: TableFile, column: str, codes: NDArray[np.int32], i
     before = int(first[np.searchsorted(seen, codes[row])])
     more = f" ({rows.size:,} ids are repeated)" if rows.size > 1 else ""
     raise DataError(
-        f"{nodes.place(row, column)}: node {shown(ids[row].as_py())} was there before, in row {before + 1} of the "
-        f"table{more}. Keep one line a node."
+        f"{nodes.place(row, column)}: node {shown(ids[row].as_py())} was there before, in "
+        f"{nodes.line(before)}{more}. Keep one line a node."
     )
 
 
