@@ -74,13 +74,13 @@ def test_of_a_linear_network_the_influence_is_what_training_again_without_the_la
     weights, before = converged(graph, train, decay)
     influences = LabelInfluences((linear_network(graph, weights, decay),), graph, train, temperature)
     after = [converged(graph, np.delete(train, place), decay)[1] for place in range(train.size)]
-    before, *after = (at_temperature(answers, temperature) for answers in (before, *after))
+    said, *without = (at_temperature(answers.astype(np.float32), temperature) for answers in (before, *after))
     for node in NODES:
-        label = int(before[node].argmax())
+        label = int(said[node].argmax())
         found = influences.on(node, label)
         assert found is not None
         assert found.complete
-        real = np.array([log_odds(before[node, label]) - log_odds(other[node, label]) for other in after])
+        real = np.array([log_odds(said[node, label]) - log_odds(other[node, label]) for other in without])
         np.testing.assert_allclose(found.removed, real, atol=1e-3)
 
 

@@ -196,9 +196,9 @@ def _notes(edges: NDArray[np.int64], weights: NDArray[np.float32] | None, num_no
     one_way = _num_one_way(_matrix_of(edges, weights, num_nodes))
     if not one_way:
         return ()
-    edges, they = ("1 edge is", "It counts") if one_way == 1 else (f"{one_way:,} edges are", "They count")
+    which, they = ("1 edge is", "It counts") if one_way == 1 else (f"{one_way:,} edges are", "They count")
     return (
-        f"adjacency: not symmetric: {edges} there in one direction only, or with another weight. "
+        f"adjacency: not symmetric: {which} there in one direction only, or with another weight. "
         f"{they} in both directions, with the larger weight.",
     )
 
