@@ -104,7 +104,7 @@ BAD: dict[str, tuple[Files, list[str], list[str]]] = {
     "a huge value": ({"nodes.csv": NODES.replace("d,,4", "d,,1e300")}, [], ["line 5", "1e+300", "beyond 1e+30"]),
     "negative weight": ({"edges.csv": "source,target,weight\na,b,1\nb,c,-2\n"}, [], ["line 3", "-2", "positive"]),
     "zero weight": ({"edges.csv": "source,target,weight\na,b,0\n"}, [], ["line 2", "weight is 0", "positive"]),
-    "two bad weights": ({"edges.csv": "source,target,weight\na,b,0\nb,c,-1\n"}, [], ["(as another is not)"]),
+    "two bad weights": ({"edges.csv": "source,target,weight\na,b,0\nb,c,-1\n"}, [], ["(another is not, either)"]),
     "missing weight": ({"edges.csv": "source,target,weight\na,b,\n"}, [], ["line 2", "weight is missing"]),
     "weight in words": ({"edges.csv": "source,target,weight\na,b,strong\n"}, [], ["'weight'", "not a number"]),
     "infinite weight": ({"edges.csv": "source,target,weight\na,b,inf\n"}, [], ["line 2", "inf", "finite"]),

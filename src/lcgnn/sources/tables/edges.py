@@ -128,7 +128,7 @@ def read_weights(
         row = int(bad.argmax())
         what = "the weight is missing" if np.isnan(values[row]) else f"the weight is {values[row]:g}"
         count = int(bad.sum()) - 1
-        more = f" (as {'another is' if count == 1 else f'{count:,} others are'} not)" if count else ""
+        more = f" ({'another is' if count == 1 else f'{count:,} others are'} not, either)" if count else ""
         raise DataError(
             f"{edges.place(row, column)}: {what}; weights must be positive and finite{more}. "
             "Correct it, or drop the edge."
