@@ -79,7 +79,8 @@ def any_graph_sections(studies: Mapping[str, tuple[Experiment, Sequence[Record],
         return []
     title = "Any graph: where label consistency helps, and how good the choice is"
     text = " ".join(filter(None, (in_words(lines), bias_in_words(chosen))))
-    return [Section("any-graph", title, text, tuple(blocks), note=f"From the records of {name}.")]
+    note = f"From the records of {name}, but for goals that are said to be from others."
+    return [Section("any-graph", title, text, tuple(blocks), note=note)]
 
 
 def graph_lines(experiment: Experiment, records: Iterable[Record], cells: Cells) -> list[GraphLine]:
