@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lcgnn.assessment.direction import isolated
 from lcgnn.errors import InputError
-from lcgnn.features.direction import isolated
 from lcgnn.graph import UNLABELLED, Graph
 
 NONE = -1

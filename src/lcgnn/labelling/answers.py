@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcgnn.assessment.calibration import at_temperature
+from lcgnn.assessment.direction import isolated
 from lcgnn.assessment.doubt import doubtful_labels
-from lcgnn.features.direction import isolated
 from lcgnn.features.names import feature_names
 from lcgnn.graph import Graph
 from lcgnn.labelling.messages import DoubtMessage, LeastSure, Thought

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from lcgnn.assessment.calibration import at_temperature
 from lcgnn.assessment.changes import trials_on
+from lcgnn.assessment.direction import isolated
 from lcgnn.assessment.explanation import Change, LabelInfluence
 from lcgnn.assessment.influence import Influence, nearest_labels
-from lcgnn.features.direction import isolated
 from lcgnn.graph import Graph, Split
 from lcgnn.methods import Context, Method
 from lcgnn.runs.explaining.trials import change_of

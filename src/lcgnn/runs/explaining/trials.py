@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from lcgnn.assessment.changes import feature_slopes, trials_on, without_edges, without_features
+from lcgnn.assessment.direction import isolated
 from lcgnn.assessment.explanation import Change, ChangeKind, FeatureEffect, Neighbour
-from lcgnn.features.direction import isolated
 from lcgnn.features.names import FeatureNames
 from lcgnn.graph import Graph
 from lcgnn.methods.fitted import FittedNetwork

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from lcgnn.assessment.direction import isolated
 from lcgnn.assessment.explanation import (
     Change,
     ClassShare,
@@ -14,7 +15,6 @@ from lcgnn.assessment.explanation import (
     LabelInfluence,
     Neighbour,
 )
-from lcgnn.features.direction import isolated
 
 _Named = TypeVar("_Named", ClassShare, LabelInfluence, Neighbour, FeatureEffect, Change)
 

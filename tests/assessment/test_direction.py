@@ -4,8 +4,8 @@ import unicodedata
 
 import pytest
 
+from lcgnn.assessment.direction import isolated
 from lcgnn.assessment.explanation import ClassShare, Explanation, LabelInfluence
-from lcgnn.features.direction import isolated
 from lcgnn.runs.explaining.words import in_words
 
 HEBREW, MIRRORED, LEAVING, OPEN = "\u05e9\u05dc\u05d5\u05dd", "a\u202eb", "\u05d0\u2069 b", "\u2067\u05d0"
