@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -206,12 +206,14 @@ class Split:
         validation: Nodes whose labels choose the epoch; may be empty.
         test: Nodes whose labels are read once, at the end; may be empty.
         name: How the split came about, for tables and records.
+        suggested: Whether the training nodes were chosen for what their labels would teach, and not drawn.
     """
 
     train: NDArray[np.int64]
     validation: NDArray[np.int64]
     test: NDArray[np.int64]
     name: str = "custom"
+    suggested: bool = False
 
     def __post_init__(self) -> None:
         for part in ("train", "validation", "test"):
@@ -238,7 +240,7 @@ class Split:
     def among(self, nodes: NDArray[np.int64]) -> Split:
         """The split with these nodes only."""
         train, validation, test = (part[np.isin(part, nodes)] for part in (self.train, self.validation, self.test))
-        return Split(train, validation, test, self.name)
+        return replace(self, train=train, validation=validation, test=test)
 
     @cached_property
     def checksum(self) -> str:

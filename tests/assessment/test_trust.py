@@ -11,6 +11,8 @@ from lcgnn.assessment.calibration import HeldOut
 from lcgnn.assessment.evaluation import ClassCount
 from lcgnn.assessment.trust import Assessment, Expected, Majority, wilson_interval
 from lcgnn.errors import ConfigError
+from lcgnn.runs.fields import Place
+from lcgnn.runs.records.assessment import read_assessment
 
 
 def held_out(confidence: float, right: int, wrong: int, folds: int = 5) -> HeldOut:
@@ -98,12 +100,16 @@ def test_what_was_not_held_out_is_told() -> None:
     assert found.by_class == (None, None)
 
 
-def with_untested(predicted: tuple[int, ...]) -> tuple[Assessment, list[ClassCount]]:
+def two_of_four() -> HeldOut:
     """Classes a and b are found for sure; c and d have one label each, which cannot be held out."""
     labels = np.arange(40) % 2
     distribution = np.zeros((40, 4), dtype=np.float32)
     distribution[np.arange(40), np.where(np.arange(40) < 36, labels, 1 - labels)] = 1
-    found = Assessment.of(HeldOut(labels, distribution, np.arange(40) % 4), given=42, of_folds=4)
+    return HeldOut(labels, distribution, np.arange(40) % 4)
+
+
+def with_untested(predicted: tuple[int, ...]) -> tuple[Assessment, list[ClassCount]]:
+    found = Assessment.of(two_of_four(), given=42, of_folds=4)
     return found, [ClassCount(name, 1, count) for name, count in zip("abcd", predicted, strict=True)]
 
 
@@ -122,6 +128,30 @@ def test_classes_that_could_not_be_tested_count_as_wrong_in_a_lower_figure() -> 
 def test_classes_that_could_not_be_tested_and_are_not_predicted_lower_nothing() -> None:
     found, classes = with_untested((500, 500, 0, 0))
     assert found.sentences(classes)[1].endswith("(0 predicted nodes), of which no label could be held out.")
+
+
+def test_the_only_labels_of_classes_count_as_wrong_where_labels_are_drawn() -> None:
+    found, classes = with_untested((400, 400, 150, 50))
+    lost = Assessment.of(two_of_four(), given=42, of_folds=4, alone=2)
+    # As if all 42 had been held out, 36 of them predicted right.
+    assert lost.overall.accuracy == pytest.approx(36 / 42)
+    assert lost.overall.low < found.overall.low
+    assert lost.overall.high < found.overall.high
+    assert lost.overall.high - lost.overall.low >= found.overall.high - found.overall.low - 1e-12
+    assert lost.sentences(classes)[1] == (
+        "The only labels of 'c', 'd' (200 predicted nodes) count as wrong: no model without them could know these "
+        "classes."
+    )
+    assert lost.sentences()[1].startswith("The only labels of 2 classes count as wrong")
+    assert read_assessment(lost.to_json(), Place("here")) == lost
+    one = Assessment.of(two_of_four(), given=41, of_folds=4, alone=1)
+    # Of the fourth class there is no label at all.
+    only, silent = one.sentences([*classes[:3], replace(classes[3], given=0)])[1:3]
+    assert only == (
+        "The only label of 'c' (150 predicted nodes) counts as wrong: no model without it could know the class."
+    )
+    assert silent.startswith("The estimate does not speak of 'd' (50 predicted nodes), of which no label could be")
+    assert one.sentences()[2] == "The estimate does not speak of 1 class of which no label could be held out."
 
 
 def of_held_out(right_of_first: int, right_of_second: int) -> HeldOut:

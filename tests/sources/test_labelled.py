@@ -83,6 +83,29 @@ def test_labels_of_a_file_are_laid_over_those_of_the_graph(places: dict[str, str
     assert any("not in" in note for note in loaded.notes)
 
 
+@pytest.mark.parametrize("kind", ["npz", "tables"])
+def test_labels_of_the_page_were_suggested_and_those_of_a_table_may_be_drawn(
+    places: dict[str, str], file: Path, kind: str
+) -> None:
+    assert source_of(places[kind], labels_from=file).load().split.suggested is (file.name == "given ledger.csv")
+    assert not source_of(places[kind]).load().split.suggested
+
+
+def test_labels_of_the_page_beside_a_table_of_many_more_were_drawn_with_these(tmp_path: Path) -> None:
+    names = [f"n{number:02}" for number in range(12)]
+    labels = {name: name < "n05" for name in names[:9]}
+    (tmp_path / "nodes.csv").write_text(
+        "id,label\n" + "".join(f"{name},{labels.get(name, '')}\n" for name in names)
+    )
+    (tmp_path / "edges.csv").write_text("source,target\n" + "".join(f"n00,{name}\n" for name in names[1:]))
+    assert not source_of(tmp_path).load().split.suggested
+    write_ledger(tmp_path / "labels.lcgnn.csv", dict.fromkeys(names[9:], "True"))
+    assert source_of(tmp_path).load().split.train.size == 12
+    assert not source_of(tmp_path).load().split.suggested
+    write_ledger(tmp_path / "labels.lcgnn.csv", dict.fromkeys(names[6:], "True"))
+    assert source_of(tmp_path).load().split.suggested
+
+
 def test_nodes_without_a_name_go_by_their_number(places: dict[str, str], tmp_path: Path) -> None:
     write_ledger(tmp_path / "given.csv", {node.removeprefix("n"): label for node, label in GIVEN.items()})
     loaded = source_of(places["arrays"], labels_from=tmp_path / "given.csv").load()

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,13 +7,23 @@ from hypothesis import strategies as st
 
 from lcgnn.errors import ConfigError, DataError
 from lcgnn.graph import Graph, Split
-from lcgnn.sources.splits import first_per_class, folds, handful, random_split, with_validation
+from lcgnn.sources.splits import (
+    are_drawn,
+    first_per_class,
+    folds,
+    handful,
+    lost_labels,
+    most_folds,
+    random_split,
+    with_validation,
+)
 
 NO_EDGES = np.empty((2, 0), dtype=np.int64)
 
 
 def graph_with(labels) -> Graph:
-    return Graph.from_edges("small", NO_EDGES, len(labels), np.array(labels), ("a", "b"))
+    names = tuple("abcdef"[: max(2, *(label + 1 for label in labels))])
+    return Graph.from_edges("small", NO_EDGES, len(labels), np.array(labels), names)
 
 
 def test_the_first_training_nodes_of_every_class_are_kept_in_node_order():
@@ -146,9 +158,9 @@ def test_labels_of_one_class_alone_are_refused():
 NONE = np.empty(0, dtype=np.int64)
 
 
-def test_every_label_is_held_out_once_and_classes_are_spread_evenly():
+def test_every_suggested_label_is_held_out_once_and_classes_are_spread_evenly():
     graph = graph_with([0] * 13 + [1] * 8 + [-1] * 4)
-    whole = Split(np.arange(21), NONE, NONE, "all")
+    whole = Split(np.arange(21), NONE, NONE, "all", suggested=True)
     parts = folds(graph, whole, 5)
     assert sorted(np.concatenate([part.test for part in parts]).tolist()) == list(range(21))
     for part in parts:
@@ -163,6 +175,77 @@ def test_the_only_label_of_a_class_is_always_trained_on():
     parts = folds(graph, Split(np.arange(4), NONE, NONE), 10)
     assert len(parts) == 3
     assert all(3 in part.train for part in parts)
+
+
+@st.composite
+def drawn_labels(draw):
+    """Labels of two classes or more, some of which no label is of, and how many folds are asked for."""
+    counts = draw(
+        st.lists(st.integers(0, 9), min_size=2, max_size=6).filter(lambda some: np.count_nonzero(some) > 1)
+    )
+    return np.repeat(np.arange(len(counts)), counts), draw(st.integers(2, 12)), draw(st.integers(0, 99))
+
+
+@given(drawn_labels())
+def test_drawn_labels_are_dealt_by_chance_and_no_fold_takes_a_whole_class(drawn):
+    labels, count, seed = drawn
+    graph = graph_with(labels.tolist())
+    split = Split(np.arange(labels.size), NONE, NONE)
+    parts = folds(graph, split, count, seed)
+    often = np.bincount(labels)[labels] > 1
+    if often.any():
+        held_out = np.concatenate([part.test for part in parts])
+        assert sorted(held_out.tolist()) == np.flatnonzero(often).tolist()
+        assert len(parts) == min(count, most_folds(graph, split))
+    for part in parts:
+        assert part.test.size
+        assert sorted([*part.train, *part.test]) == list(range(labels.size))
+        assert np.array_equal(np.unique(labels[part.train]), np.unique(labels))
+    if are_drawn(graph, split) and parts:
+        # By chance, but for the one label that a fold may pass on for each class.
+        sizes = [part.test.size for part in parts]
+        assert max(sizes) - min(sizes) <= 1 + np.unique(labels).size
+
+
+def test_held_out_labels_are_as_far_from_the_others_as_labels_that_are_not_there_yet():
+    """A model that answers with a label drawn from those it has seen is right for c with a chance of n_c / n.
+
+    Of labels drawn with chances p it is right for sum(p^2) of all nodes on average, and sum(n_c (n_c - 1)) /
+    (n (n - 1)) has just that as its mean. Folds with the same of every class say sum((n_c / n)^2), which is more.
+    """
+    counts = np.array([9, 5, 3, 2])
+    labels = np.repeat(np.arange(4), counts)
+    graph, total = graph_with(labels.tolist()), labels.size
+
+    def found(split: Split) -> float:
+        parts = folds(graph, split, total)
+        right = [(labels[part.train][:, None] == labels[part.test]).mean(axis=0) for part in parts]
+        return float(np.concatenate(right).mean())
+
+    drawn = Split(np.arange(total), NONE, NONE)
+    # One passed on in 19 folds of one label each would be a fold without any.
+    assert found(drawn) == pytest.approx((counts * (counts - 1)).sum() / (total * (total - 1)))
+    assert found(replace(drawn, suggested=True)) > found(drawn) + 0.02
+
+
+@pytest.mark.parametrize(
+    ("counts", "drawn"),
+    [
+        ([5, 5, 5], False),
+        ([5, 4, 5], False),
+        ([5, 3, 5], True),
+        ([1, 1, 1], False),
+        ([2, 1, 1], True),
+        ([3, 0, 3], False),
+    ],
+)
+def test_as_many_labels_of_every_class_were_not_drawn(counts, drawn):
+    graph = graph_with(np.repeat(np.arange(3), counts).tolist())
+    split = Split(np.arange(sum(counts)), NONE, NONE)
+    assert are_drawn(graph, split) is drawn
+    assert lost_labels(graph, split) == (counts.count(1) if drawn else 0)
+    assert not are_drawn(graph, replace(split, suggested=True))
+    assert lost_labels(graph, replace(split, suggested=True)) == 0
 
 
 def test_labels_that_cannot_be_held_out_make_no_folds():

@@ -129,24 +129,17 @@ def optimism(right: Right, experience: Sequence[Experience]) -> float:
 def expected_of_chosen(right: Right, experience: Sequence[Experience]) -> Expected:
     """What to expect of the answer that is chosen: its own share of right labels, less the optimism of it."""
     own = Expected.of(right[:, chosen(right, experience)])
-    return less_optimistic(own, optimism(right, experience), own.labels)
-
-
-def less_optimistic(own: Expected, less: float, among: int) -> Expected:
-    """The same, so much lower; the interval is Wilson's at that share, and never narrower than its own.
-
-    Args:
-        own: What is lowered.
-        less: By how much.
-        among: Held-out labels in all, which its own are among.
-    """
-    lower = Expected.at(max(own.accuracy - less, 0.0), own.labels, among)
-    missing = max((own.high - own.low) - (lower.high - lower.low), 0.0) / 2
-    return replace(lower, low=max(lower.low - missing, 0.0), high=min(lower.high + missing, 1.0))
+    return own.lowered(optimism(right, experience), own.labels)
 
 
 def assessment_of_chosen(
-    held_out: HeldOut, right: Right, experience: Sequence[Experience], *, given: int, of_folds: int
+    held_out: HeldOut,
+    right: Right,
+    experience: Sequence[Experience],
+    *,
+    given: int,
+    of_folds: int,
+    alone: int = 0,
 ) -> Assessment:
     """How far to trust the answer that is chosen; all of it allows for the choice.
 
@@ -158,17 +151,17 @@ def assessment_of_chosen(
         experience: With each of them.
         given: Labels that were divided.
         of_folds: Parts that they were divided into.
+        alone: Of these, those that count as wrong because they are their class's only ones.
     """
-    plain = Assessment.of(held_out, given=given, of_folds=of_folds)
+    plain = Assessment.of(held_out, given=given, of_folds=of_folds, alone=alone)
     if right.shape[1] == 1:
         return plain
-    overall = expected_of_chosen(right, experience)
-    less = plain.overall.accuracy - overall.accuracy
+    less = min(optimism(right, experience), plain.overall.accuracy)
     majority = replace(plain.majority, low=plain.majority.low - less, high=plain.majority.high - less)
     return replace(
         plain,
-        overall=overall,
-        by_class=tuple(known and less_optimistic(known, less, right.shape[0]) for known in plain.by_class),
+        overall=plain.overall.lowered(less * (1 - alone / given), held_out.labels.size),
+        by_class=tuple(known and known.lowered(less, held_out.labels.size) for known in plain.by_class),
         majority=majority,
         balanced=None if plain.balanced is None else max(plain.balanced - less, 0.0),
         chosen_among=right.shape[1],

@@ -53,6 +53,12 @@ class Expected:
         independent = labels / dependence(among)
         return cls(accuracy, *wilson_interval(accuracy * independent, independent), labels)
 
+    def lowered(self, less: float, among: int) -> Expected:
+        """The same, so much lower; the interval is Wilson's at that share, and never narrower than its own."""
+        lower = Expected.at(max(self.accuracy - less, 0.0), self.labels, among)
+        missing = max((self.high - self.low) - (lower.high - lower.low), 0.0) / 2
+        return Expected(lower.accuracy, max(lower.low - missing, 0.0), min(lower.high + missing, 1.0), self.labels)
+
 
 def wilson_interval(hits: float, count: float, deviations: float = _DEVIATIONS) -> tuple[float, float]:
     """The interval of a share, seen as ``hits`` of ``count`` independent ones; 95 % by default (Wilson 1927).
@@ -115,6 +121,8 @@ class Assessment:
         balanced: The share of held-out labels that were predicted right, every class counting the same, where the
             classes are unequal; None where they are not, and in older files.
         chosen_among: So many answers were tried on these labels; what is expected allows for that.
+        alone: Given labels that are their class's only ones and count as wrong, because no model without them
+            could know the class. They stand for the nodes of classes that no label is of.
     """
 
     folds: int
@@ -127,34 +135,39 @@ class Assessment:
     majority: Majority
     balanced: float | None = None
     chosen_among: int = 1
+    alone: int = 0
 
     @classmethod
-    def of(cls, held_out: HeldOut, *, given: int, of_folds: int) -> Assessment:
+    def of(cls, held_out: HeldOut, *, given: int, of_folds: int, alone: int = 0) -> Assessment:
         """From the held-out labels of all folds.
 
         Args:
             held_out: What was predicted for them.
             given: How many labels there are in all.
             of_folds: Into how many parts they were divided.
+            alone: Of these, those that count as wrong because they are their class's only ones.
         """
         num_classes = held_out.distribution.shape[1]
+        tested = Expected.of(held_out.right)
         return cls(
             folds=int(np.unique(held_out.fold).size),
             of_folds=of_folds,
             given=given,
-            overall=Expected.of(held_out.right),
+            overall=tested.lowered(tested.accuracy * alone / given, tested.labels),
             by_class=tuple(_of_class(held_out, label) for label in range(num_classes)),
             untested=tuple(np.setdiff1d(np.arange(num_classes), held_out.labels).tolist()),
             calibration=Calibration.of(held_out),
             majority=Majority.of(held_out),
             balanced=_balanced(held_out),
+            alone=alone,
         )
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
         content = dataclasses.asdict(self)
-        if self.chosen_among == 1:
-            del content["chosen_among"]
+        for name, usual in (("chosen_among", 1), ("alone", 0)):
+            if content[name] == usual:
+                del content[name]
         return {**content, **{name: list(content[name]) for name in ("by_class", "untested")}}
 
     def to_json_in_words(self, classes: Sequence[ClassCount] = ()) -> dict[str, Any]:
@@ -175,7 +188,8 @@ class Assessment:
             self._accuracy_in_words(),
             self._majority_in_words(classes),
             self._balanced_in_words(),
-            self._untested_in_words(classes),
+            self._lost_in_words(classes),
+            self._silent_in_words(classes),
         )
         return tuple(sentence for sentence in said if sentence)
 
@@ -222,25 +236,35 @@ class Assessment:
             )
         return f"A{always[1:]} would be right for {share}." if frequent else ""
 
-    def _untested_in_words(self, classes: Sequence[ClassCount]) -> str:
-        """What the classes of which no label could be held out mean for the estimate."""
-        count = len(self.untested)
+    def _lost_in_words(self, classes: Sequence[ClassCount]) -> str:
+        """That the only labels of some classes count as wrong."""
+        if not self.alone:
+            return ""
+        which = _names_and_nodes(self._untested(classes)[0], classes) if classes else _some_classes(self.alone)
+        if self.alone == 1:
+            return f"The only label of {which} counts as wrong: no model without it could know the class."
+        return f"The only labels of {which} count as wrong: no model without them could know these classes."
+
+    def _silent_in_words(self, classes: Sequence[ClassCount]) -> str:
+        """What the other classes of which no label could be held out mean for the estimate."""
+        count = len(self.untested) - self.alone
         if not count:
             return ""
-        which = "1 class" if count == 1 else f"{count:,} classes"
         if not classes:
-            return f"The estimate does not speak of {which} of which no label could be held out."
-        theirs, total = (
-            sum(classes[label].predicted for label in of) for of in (self.untested, range(len(classes)))
-        )
-        if count <= _MOST_NAMES:
-            which = ", ".join(repr(classes[label].name) for label in self.untested)
-        nodes = f"{theirs:,} predicted node{'s' * (theirs != 1)}"
-        said = f"The estimate does not speak of {which} ({nodes}), of which no label could be held out"
+            return f"The estimate does not speak of {_some_classes(count)} of which no label could be held out."
+        _, silent = self._untested(classes)
+        theirs, total = (sum(classes[label].predicted for label in of) for of in (silent, range(len(classes))))
+        which = _names_and_nodes(silent, classes)
+        said = f"The estimate does not speak of {which}, of which no label could be held out"
         right = self.overall.accuracy * (1 - theirs / max(total, 1))
         if f"{100 * right:.0f}" == f"{100 * self.overall.accuracy:.0f}":
             return f"{said}."
         return f"{said}: if all of these are wrong, about {100 * right:.0f} of 100 are right."
+
+    def _untested(self, classes: Sequence[ClassCount]) -> tuple[list[int], list[int]]:
+        """Of the classes of which no label was held out, those whose only one counts as wrong, and the others."""
+        lost = [label for label in self.untested if self.alone and classes[label].given == 1]
+        return lost, [label for label in self.untested if label not in lost]
 
     def _calibration_in_words(self) -> str:
         calibration, labels = self.calibration, self.overall.labels
@@ -262,6 +286,18 @@ class Assessment:
             f"Probabilities are calibrated (temperature {calibration.temperature:.2f}): judged by labels that "
             f"they were not calibrated on, they may still be {off} (before: {_points(calibration.error_before)})."
         )
+
+
+def _some_classes(count: int) -> str:
+    return "1 class" if count == 1 else f"{count:,} classes"
+
+
+def _names_and_nodes(labels: Sequence[int], classes: Sequence[ClassCount]) -> str:
+    """What some classes are called, if they are not too many, and how many nodes are predicted to be of them."""
+    few = len(labels) <= _MOST_NAMES
+    which = ", ".join(repr(classes[label].name) for label in labels) if few else _some_classes(len(labels))
+    theirs = sum(classes[label].predicted for label in labels)
+    return f"{which} ({theirs:,} predicted node{'s' * (theirs != 1)})"
 
 
 def is_more_than_equal(share: float, classes: int) -> bool:

@@ -50,7 +50,9 @@ class Job:
         labels = np.full(graph.num_nodes, UNLABELLED)
         labels[self.nodes] = self.labels
         none = np.empty(0, dtype=np.int64)
-        return replace(graph, labels=labels, class_names=self.class_names), Split(np.sort(self.nodes), none, none)
+        return replace(graph, labels=labels, class_names=self.class_names), Split(
+            np.sort(self.nodes), none, none, suggested=True
+        )
 
 
 @dataclass(frozen=True, eq=False)

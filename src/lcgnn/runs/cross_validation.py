@@ -24,7 +24,7 @@ from lcgnn.runs.records import FoldRecord
 from lcgnn.runs.records.fold import EarlierStage, Probabilities
 from lcgnn.runs.run import ProgressCallback, Run
 from lcgnn.runs.runner import run_jobs
-from lcgnn.sources.splits import folds
+from lcgnn.sources.splits import folds, lost_labels, most_folds
 
 # Parts that the labels are divided into: on graphs of so many numbers (entries of features and adjacency) at most.
 _FOLDS_BY_SIZE = ((2_000_000, 10), (20_000_000, 5))
@@ -83,7 +83,9 @@ class CrossValidation:
     def assess(self, results: Sequence[FoldRecord]) -> Assessment:
         """What the results of all folds say."""
         held_out = held_out_by(results, self.run.graph.labels)
-        return Assessment.of(held_out, given=self.run.split.train.size, of_folds=self.count)
+        graph, split = self.run.graph, self.run.split
+        alone = lost_labels(graph, split)
+        return Assessment.of(held_out, given=split.train.size, of_folds=self.count, alone=alone)
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,8 +198,7 @@ def division(graph: Graph, split: Split, asked: int | None) -> tuple[int, int]:
         (0, 0) where no class has two labels, or where the graph is so large that it has to be asked for.
     """
     check_asked(asked)
-    largest = most_labels(graph, split)
-    count = min(_sensible_folds(graph) if asked is None else asked, largest) if largest > 1 else 0
+    count = min(_sensible_folds(graph) if asked is None else asked, most_folds(graph, split))
     return count, count if asked else _enough_folds(count, split)
 
 

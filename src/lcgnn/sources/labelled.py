@@ -14,7 +14,7 @@ from lcgnn.graph import UNLABELLED, Graph, Split
 from lcgnn.sources.loaded import Loaded, as_known, with_classes
 from lcgnn.sources.node_labels import NodeLabels, ledger_ids
 from lcgnn.sources.source import Known, Progress, Source
-from lcgnn.sources.tables.given import read_given
+from lcgnn.sources.tables.given import read_given, were_suggested
 from lcgnn.sources.tables.labels import MOST_CLASSES
 from lcgnn.sources.tables.ledger import GivenLabels
 
@@ -86,7 +86,7 @@ class Labelled(Source):
         return replace(
             loaded,
             graph=graph,
-            split=Split(train, validation, test, f"{path.name}'s"),
+            split=Split(train, validation, test, f"{path.name}'s", were_suggested(path, train.size)),
             notes=tuple(notes),
             passed_over=np.array(sorted((*found.skipped, *found.unsure)), dtype=np.int64),
         )

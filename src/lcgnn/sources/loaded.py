@@ -59,7 +59,7 @@ def as_known(loaded: Loaded, class_names: tuple[str, ...]) -> Loaded:
     train, validation, test = (
         nodes[graph.labels[nodes] != UNLABELLED] for nodes in (split.train, split.validation, split.test)
     )
-    return replace(loaded, graph=graph, split=Split(train, validation, test, split.name))
+    return replace(loaded, graph=graph, split=replace(split, train=train, validation=validation, test=test))
 
 
 def with_classes(graph: Graph, class_names: tuple[str, ...]) -> Graph:

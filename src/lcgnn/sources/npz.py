@@ -88,10 +88,9 @@ def load_known_npz(
         if features is not None and scaling is not None and _scaling(arrays) != "none":
             features = _scaled(numbers_of(features), scaling)
         graph = graph_of(name, links, labels, class_names, features, _names(arrays, "node_names"))
-        parts = _parts_of(arrays, graph)
+        split = _split_of(arrays, graph) or all_labels(graph)
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
-    split = all_labels(graph) if parts is None else Split(**parts, name="the file's")
     notes = tuple(f"{path.name}: {note}" for note in (*links.notes, *unknown))
     if graph.features is None:
         return Loaded(with_structural_features(graph), split, notes, made_of_edges=True)
@@ -191,8 +190,8 @@ def _made(arrays: Arrays, name: str) -> Loaded:
         name=name,
         scaling=_scaling(arrays),
     )
-    parts = _parts_of(arrays, made.graph)
-    return made if parts is None else replace(made, split=Split(**parts, name="the file's"))
+    split = _split_of(arrays, made.graph)
+    return made if split is None else replace(made, split=split)
 
 
 def _labels(arrays: Arrays) -> NDArray[Any] | None:
@@ -296,8 +295,8 @@ def _names(arrays: Arrays, key: str) -> NDArray[np.str_] | None:
         raise DataError(f"{key}: bytes that are not ASCII. Give text: np.char.decode({key}, 'utf-8')") from error
 
 
-def _parts_of(arrays: Arrays, graph: Graph) -> dict[str, NDArray[np.int64]] | None:
-    """The labelled nodes of each part of the split, if there are masks that say so."""
+def _split_of(arrays: Arrays, graph: Graph) -> Split | None:
+    """What the masks of the three parts say of the labelled nodes, if there are any."""
     if not any(key in arrays for key in _MASKS.values()):
         return None
     labelled = np.isin(np.arange(graph.num_nodes), graph.labelled)
@@ -307,7 +306,7 @@ def _parts_of(arrays: Arrays, graph: Graph) -> dict[str, NDArray[np.int64]] | No
         if mask.shape != labelled.shape or mask.dtype != np.bool_:
             raise DataError(f"'{key}' is {mask.dtype} of shape {mask.shape}. Give True or False for each node.")
         parts[part] = np.flatnonzero(mask & labelled)
-    return parts
+    return Split(parts["train"], parts["validation"], parts["test"], "the file's")
 
 
 def _parts(name: str, matrix: Any) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -73,21 +75,76 @@ def handful(graph: Graph, *, labels_per_class: int | None = None, labels: int | 
 def folds(graph: Graph, split: Split, count: int, seed: int = 0) -> list[Split]:
     """The split once for each fold of its training labels: the fold is the test part, the others are trained on.
 
-    Every class is dealt out from the first fold on, so that each fold takes about the same from all of them: if
-    only the class that is tested on were short of labels in training, the model would lean to the others. A
-    class's only label is trained on in all folds, for a model that has never seen a class cannot predict it. There
-    are at most as many folds as the largest class has labels.
+    Where there are as many labels of every class, or nodes were suggested, every class is dealt out from the first
+    fold on, so that each fold takes about the same from all of them: if only the class that is tested on were
+    short of labels in training, the model would lean to the others.
+
+    Labels that were drawn are dealt out by chance, whatever their class. Chance gave some classes more labels than
+    they would have among as many others, and a model trained on these leans to these classes; folds with the same
+    of every class would have that in what is held out as well, and take it for right.
+
+    A class's only label is trained on in all folds, and no fold takes all labels of a class: a model that has
+    never seen a class cannot predict it. There are at most `most_folds`.
     """
     if count < 2:
         raise ConfigError(f"{graph.name}: {count} folds asked for. Cross-validation needs at least 2.")
     by_class = [members for members in _shuffled_by_class(graph, split.train, seed) if members.size > 1]
-    count = min(count, max((members.size for members in by_class), default=0))
-    parts = []
-    for number in range(count):
-        fold = np.sort(np.concatenate([members[number::count] for members in by_class]))
-        train = np.setdiff1d(split.train, fold)
-        parts.append(Split(train, split.validation, fold, f"{split.name}, fold {number + 1} of {count}"))
-    return parts
+    count = min(count, most_folds(graph, split))
+    deal = _dealt_by_chance if are_drawn(graph, split) else _dealt_by_class
+    if not count:
+        return []
+    return [
+        replace(
+            split,
+            train=np.setdiff1d(split.train, fold),
+            test=np.sort(fold),
+            name=f"{split.name}, fold {number + 1} of {count}",
+        )
+        for number, fold in enumerate(deal(by_class, count, seed))
+    ]
+
+
+def most_folds(graph: Graph, split: Split) -> int:
+    """Into how many folds the training labels can be divided, each with a label; 0 if none can be held out."""
+    counts = _label_counts(graph, split)
+    counts = counts[counts > 1]
+    return int(counts.sum() if are_drawn(graph, split) else counts.max(initial=0))
+
+
+def are_drawn(graph: Graph, split: Split) -> bool:
+    """Whether training labels look like a draw from all nodes: not suggested, nor as many of every class."""
+    counts = _label_counts(graph, split)
+    counts = counts[counts > 0]
+    is_even = counts.size and counts.max() - counts.min() <= (counts.min() > 1)
+    return not split.suggested and not is_even
+
+
+def lost_labels(graph: Graph, split: Split) -> int:
+    """How many of the training labels no model without them could predict: their class's only ones.
+
+    Of drawn labels that share tells how many nodes are of classes that none of as many labels is of (Good 1953).
+    Of others it tells nothing, and 0 is returned.
+    """
+    return int((_label_counts(graph, split) == 1).sum()) if are_drawn(graph, split) else 0
+
+
+def _label_counts(graph: Graph, split: Split) -> NDArray[np.int64]:
+    return np.bincount(graph.labels[split.train], minlength=graph.num_classes)
+
+
+def _dealt_by_class(by_class: list[NDArray[np.int64]], count: int, _seed: int) -> list[NDArray[np.int64]]:
+    return [np.concatenate([members[number::count] for members in by_class]) for number in range(count)]
+
+
+def _dealt_by_chance(by_class: list[NDArray[np.int64]], count: int, seed: int) -> list[NDArray[np.int64]]:
+    """Without regard to the class; where a fold would take all labels of one, the next fold takes the last."""
+    sizes = [members.size for members in by_class]
+    fold_of = np.random.default_rng(seed).permutation(np.arange(sum(sizes)) % count)
+    for own in np.split(fold_of, np.cumsum(sizes)[:-1]):
+        if (own == own[0]).all():
+            own[-1] = (own[-1] + 1) % count
+    nodes = np.concatenate(by_class)
+    return [nodes[fold_of == number] for number in range(count)]
 
 
 def with_validation(graph: Graph, split: Split, share: float, seed: int = 0) -> Split:
@@ -106,11 +163,11 @@ def with_validation(graph: Graph, split: Split, share: float, seed: int = 0) -> 
             f"{graph.name}: {share:.0%} of {split.train.size} labels is less than one of any class. Hold out "
             "more, or label more nodes."
         )
-    return Split(
-        np.setdiff1d(split.train, validation),
-        validation,
-        split.test,
-        f"{split.name}, {share:.0%} of them for validation",
+    return replace(
+        split,
+        train=np.setdiff1d(split.train, validation),
+        validation=validation,
+        name=f"{split.name}, {share:.0%} of them for validation",
     )
 
 

@@ -79,6 +79,30 @@ def test_one_label_a_class_leaves_nothing_to_choose_by_but_experience(tmp_path: 
     assert not list(tmp_path.iterdir())
 
 
+def test_drawn_labels_are_dealt_by_chance_under_an_identity_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = SOURCE.load()
+    evenly, drawn = (
+        run_of(RunSpec(SOURCE, AUTO, 1, {}, split, MADE), loaded)
+        for split in (SplitSpec("handful", 3, 1), SplitSpec("handful", labels=21, seed=1))
+    )
+    counts = np.bincount(loaded.graph.labels[drawn.split.train])
+    assert (counts == 1).any()
+    fit = drawn.fit(Context("cpu"))
+    assert isinstance(fit, ChosenFit)
+    expected = fit.choice.assessment
+    assert expected.alone == (counts == 1).sum()
+    tried = fit.choice.record.named(fit.choice.name)
+    assert expected.overall.accuracy <= tried.right / 21
+    even = evenly.fit(Context("cpu"))
+    assert isinstance(even, ChosenFit)
+    assert not even.choice.assessment.alone
+    before = [run.identity for run in (evenly, drawn)]
+    monkeypatch.setattr("lcgnn.runs.choice.auto.are_drawn", lambda *_: False)
+    after = [run_of(run.spec, loaded).identity for run in (evenly, drawn)]
+    assert before[0] == after[0]
+    assert before[1] != after[1]
+
+
 def test_folds_that_are_kept_are_not_trained_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     loaded = SOURCE.load()
     split = SplitSpec("handful", 5, 1).make(loaded.graph, loaded.split)

@@ -23,7 +23,7 @@ from lcgnn.runs.records import FoldRecord
 from lcgnn.runs.run import Run
 from lcgnn.runs.spec import fingerprint
 from lcgnn.runs.watching import Watcher
-from lcgnn.sources.splits import folds
+from lcgnn.sources.splits import folds, lost_labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +62,7 @@ class Contest:
             methods,
             given=first.run.split.train.size,
             of_folds=first.count,
+            alone=lost_labels(first.run.graph, first.run.split),
             by_stage=decides_by_stage(methods, first.run.split),
         )
 
@@ -144,7 +145,8 @@ def contest_in_memory(
             job = _Fold(methods[name], graph, parts[fold], seed, fold, race.limit(name), device)
             race.add(name, job.kept_in(kept) if kept else job.trained(alone=len(methods) == 1))
     by_stage = decides_by_stage(methods, split)
-    return decide(race, methods, given=split.train.size, of_folds=count, by_stage=by_stage)
+    alone = lost_labels(graph, split)
+    return decide(race, methods, given=split.train.size, of_folds=count, alone=alone, by_stage=by_stage)
 
 
 def too_large(methods: Mapping[str, Method], graph: Graph) -> dict[str, str]:

@@ -62,7 +62,9 @@ class Choice:
     record: ChoiceRecord
 
 
-def decide(race: Race, methods: Mapping[str, Method], *, given: int, of_folds: int, by_stage: bool) -> Choice:
+def decide(
+    race: Race, methods: Mapping[str, Method], *, given: int, of_folds: int, by_stage: bool, alone: int = 0
+) -> Choice:
     """The choice that a finished race comes to.
 
     Args:
@@ -71,6 +73,7 @@ def decide(race: Race, methods: Mapping[str, Method], *, given: int, of_folds: i
         given: Labels that were divided into folds.
         of_folds: Into how many.
         by_stage: Whether a candidate's base is an answer of its own.
+        alone: Of these labels, those that count as wrong because they are their class's only ones.
     """
     answers = _answers(race, methods, by_stage=by_stage)
     if not answers:
@@ -83,7 +86,7 @@ def decide(race: Race, methods: Mapping[str, Method], *, given: int, of_folds: i
     return Choice(
         taken.name,
         taken.method,
-        assessment_of_chosen(taken.held_out, right, experience, given=given, of_folds=of_folds),
+        assessment_of_chosen(taken.held_out, right, experience, given=given, of_folds=of_folds, alone=alone),
         ChoiceRecord(
             tried=_tried(answers, race.folds),
             taken=taken.name,

@@ -46,4 +46,5 @@ def read_assessment(content: Any, place: Place) -> Assessment:
             majority=fields.read("majority", _majority),
             balanced=fields.find("balanced", nullable(share)),
             chosen_among=fields.find("chosen_among", count) or 1,
+            alone=fields.find("alone", count) or 0,
         )

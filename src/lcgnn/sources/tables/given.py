@@ -76,6 +76,11 @@ def read_given(path: Path, classes: Iterable[str] = ()) -> GivenLabels:
     return given
 
 
+def were_suggested(path: Path | None, labels: int) -> bool:
+    """Whether at least half of so many labels were given on the page of ``lcgnn label``, which suggests nodes."""
+    return path is not None and is_ledger(path) and 2 * read_ledger(path).num_labels >= labels
+
+
 def ledger_id(name: str | None) -> str:
     """A node's name as a ledger has it: on one line."""
     return "" if name is None else " ".join(name.splitlines()) if len(name.splitlines()) > 1 else name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from lcgnn.sources.tables.edges import (
 )
 from lcgnn.sources.tables.files import ENDINGS, read_table
 from lcgnn.sources.tables.form import TableForm
-from lcgnn.sources.tables.given import no_nodes, with_given_labels
+from lcgnn.sources.tables.given import no_nodes, were_suggested, with_given_labels
 from lcgnn.sources.tables.labels import read_labels, read_split
 from lcgnn.sources.tables.leakage import leaking_columns
 from lcgnn.sources.tables.ledger import find_ledger
@@ -53,6 +53,7 @@ def graph_of_tables(files: TableFiles, columns: Columns, name: str, *, needs_lab
     ids = read_ids(nodes, roles.id)
     labels, class_names = read_labels(nodes, roles.label, notes, needed=needs_labels)
     split = read_split(nodes, roles.split, labels, notes)
+    split = replace(split, suggested=were_suggested(files.ledger, split.train.size))
     links = read_links(files, roles, ids, notes)
     encoding, features = _encoded(nodes, roles.features(nodes, columns.ignore), files.complete, notes)
     if files.complete and roles.label is not None and class_names:
