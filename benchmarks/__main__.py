@@ -8,6 +8,7 @@ from pathlib import Path
 from benchmarks import (
     answers,
     collapse,
+    dealing,
     doubt,
     edges,
     epoch,
@@ -42,6 +43,7 @@ def main() -> None:
             "epoch",
             "strong",
             "collapse",
+            "dealing",
             "doubt",
             "edges",
             "experience",
@@ -95,6 +97,8 @@ def main() -> None:
         strong.main(options.out, options.repeats, tuple(options.threads))
     if options.what in ("all", "collapse"):
         collapse.main(options.out, options.draws)
+    if options.what in ("all", "dealing"):
+        dealing.main(options.out)
     if options.what in ("all", "doubt"):
         doubt.main(options.out, options.draws)
     if options.what in ("all", "edges"):

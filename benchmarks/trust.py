@@ -25,7 +25,7 @@ from lcgnn.graph import UNLABELLED, Graph, Split
 from lcgnn.methods import create
 from lcgnn.methods.base import Fit
 from lcgnn.sources.choice import source_of
-from lcgnn.sources.splits import folds
+from lcgnn.sources.splits import folds, lost_labels
 
 CASES = 50
 # The cases before it were looked at when the statistics were chosen.
@@ -90,7 +90,8 @@ def said_and_true(graph: Graph, truth: NDArray[np.int64], fit: Fit) -> Row:
     """What is said of a fit to all labels of a graph, and what is true on the nodes without one."""
     split = Split(graph.labelled, NO_NODES, NO_NODES)
     unlabelled = np.flatnonzero((graph.labels < 0) & (truth >= 0))
-    assessment = Assessment.of(held_out(graph, split), given=split.train.size, of_folds=FOLDS)
+    alone = lost_labels(graph, split)
+    assessment = Assessment.of(held_out(graph, split), given=split.train.size, of_folds=FOLDS, alone=alone)
     calibrated = at_temperature(fit.label_distribution, assessment.calibration.temperature)
     return {
         "labels": int(split.train.size),
