@@ -80,7 +80,7 @@ def _row(
     found = []
     for seed in range(FIRST_DRAW, FIRST_DRAW + draws):
         split = split_of(graph, labels * graph.num_classes, seed)
-        by_class, by_chance = (expected(graph, features, replace(split, suggested=way)) for way in (True, False))
+        by_class, by_chance = (expected(graph, features, replace(split, chosen=way)) for way in (True, False))
         if by_class is not None and by_chance is not None:
             true = _right(graph, features, split).mean()
             found.append([by_class - true, by_chance - true])

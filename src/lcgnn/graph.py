@@ -206,14 +206,15 @@ class Split:
         validation: Nodes whose labels choose the epoch; may be empty.
         test: Nodes whose labels are read once, at the end; may be empty.
         name: How the split came about, for tables and records.
-        suggested: Whether the training nodes were chosen for what their labels would teach, and not drawn.
+        chosen: Whether the training nodes were chosen, for what their labels would teach or as many of every
+            class, and not drawn from all nodes.
     """
 
     train: NDArray[np.int64]
     validation: NDArray[np.int64]
     test: NDArray[np.int64]
     name: str = "custom"
-    suggested: bool = False
+    chosen: bool = False
 
     def __post_init__(self) -> None:
         for part in ("train", "validation", "test"):

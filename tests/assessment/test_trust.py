@@ -154,6 +154,27 @@ def test_the_only_labels_of_classes_count_as_wrong_where_labels_are_drawn() -> N
     assert one.sentences()[2] == "The estimate does not speak of 1 class of which no label could be held out."
 
 
+def test_all_that_is_said_allows_for_the_only_labels_of_classes() -> None:
+    right = np.arange(40) < 36
+    labels = np.where(np.arange(40) < 30, 0, 1)
+    distribution = np.zeros((40, 3), dtype=np.float32)
+    distribution[np.arange(40), np.where(right, labels, 1 - labels)] = 1
+    found = Assessment.of(HeldOut(labels, distribution, np.arange(40) % 4), given=50, of_folds=4, alone=10)
+    # Of all 50: always answering the first class would be right for 30, the method is for 36.
+    assert found.majority.accuracy == pytest.approx(30 / 50)
+    assert found.overall.accuracy == pytest.approx(36 / 50)
+    assert found.majority.low < 6 / 50 < found.majority.high
+    assert found.of_tested == pytest.approx(36 / 40)
+    assert any("if each that has two labels counts the same" in sentence for sentence in found.sentences())
+
+
+def test_a_class_of_which_no_label_happened_to_be_held_out_is_not_said_to_be_left_out() -> None:
+    found, classes = with_untested((400, 400, 150, 50))
+    several = [*classes[:2], *(replace(item, given=4) for item in classes[2:])]
+    assert not any("does not speak" in sentence for sentence in found.sentences(several))
+    assert any("does not speak" in sentence for sentence in found.sentences(classes))
+
+
 def of_held_out(right_of_first: int, right_of_second: int) -> HeldOut:
     """80 labels of class x and 20 of class y, so many of which are predicted right."""
     labels = np.repeat([0, 1], [80, 20])

@@ -39,9 +39,10 @@ from lcgnn.runs.predict import predict
 from lcgnn.sources.benchmarks import benchmark
 from lcgnn.sources.benchmarks.rescaled import Rescaled
 from lcgnn.sources.choice import source_of
+from lcgnn.sources.node_labels import ledger_ids
 from lcgnn.sources.source import Known
 from lcgnn.sources.tables.columns import Columns
-from lcgnn.sources.tables.ledger import HEADER, Line, find_ledger
+from lcgnn.sources.tables.ledger import HEADER, GivenLabels, Line, find_ledger
 
 SHORT = create("lc-gcn", "own-graph", selection="last", base_epochs=5, epochs=5)
 
@@ -185,6 +186,27 @@ def test_a_benchmark_keeps_its_labels_from_the_page(cora):
     assert opened.graph.labelled.size == 0
     assert opened.truth is None
     assert opened.ledger == Path("runs/cora-labels/labels.csv")
+
+
+def test_a_job_knows_whether_most_of_its_labels_are_of_suggested_nodes():
+    table = Graph.from_edges(
+        "table", np.array([[0], [1]]), 9, np.array([0, 1, 0, 0, -1, -1, -1, -1, -1]), ("a", "b")
+    )
+    ids, given = ledger_ids(table), GivenLabels(table.class_names)
+    numbers = {name: number for number, name in enumerate(ids)}
+
+    def learnt_from():
+        return Labels.of(table, numbers, given).job(1).labelled(table)[1]
+
+    assert not learnt_from().chosen
+    # Labels that the table has are confirmed, or corrected.
+    for node in range(4):
+        given.apply(Line(id=ids[node], label="a" if node != 1 else "b"))
+    assert not learnt_from().chosen
+    for node in range(4, 8):
+        given.apply(Line(id=ids[node], label="b"))
+    assert learnt_from().chosen
+    assert learnt_from().train.size == 8
 
 
 def exported(loop: Loop, path: Path) -> list[str]:

@@ -87,23 +87,28 @@ def test_labels_of_a_file_are_laid_over_those_of_the_graph(places: dict[str, str
 def test_labels_of_the_page_were_suggested_and_those_of_a_table_may_be_drawn(
     places: dict[str, str], file: Path, kind: str
 ) -> None:
-    assert source_of(places[kind], labels_from=file).load().split.suggested is (file.name == "given ledger.csv")
-    assert not source_of(places[kind]).load().split.suggested
+    assert source_of(places[kind], labels_from=file).load().split.chosen is (file.name == "given ledger.csv")
+    assert not source_of(places[kind]).load().split.chosen
 
 
 def test_labels_of_the_page_beside_a_table_of_many_more_were_drawn_with_these(tmp_path: Path) -> None:
     names = [f"n{number:02}" for number in range(12)]
-    labels = {name: name < "n05" for name in names[:9]}
+    labels = {name: str(name < "n05") for name in names[:9]}
     (tmp_path / "nodes.csv").write_text(
         "id,label\n" + "".join(f"{name},{labels.get(name, '')}\n" for name in names)
     )
     (tmp_path / "edges.csv").write_text("source,target\n" + "".join(f"n00,{name}\n" for name in names[1:]))
-    assert not source_of(tmp_path).load().split.suggested
+    assert not source_of(tmp_path).load().split.chosen
     write_ledger(tmp_path / "labels.lcgnn.csv", dict.fromkeys(names[9:], "True"))
     assert source_of(tmp_path).load().split.train.size == 12
-    assert not source_of(tmp_path).load().split.suggested
-    write_ledger(tmp_path / "labels.lcgnn.csv", dict.fromkeys(names[6:], "True"))
-    assert source_of(tmp_path).load().split.suggested
+    assert not source_of(tmp_path).load().split.chosen
+    # The others are confirmed, which the table had of chance, and some lines are of nodes that are not there.
+    confirmed = labels | dict.fromkeys([*names[9:], *(f"gone{number}" for number in range(20))], "True")
+    write_ledger(tmp_path / "labels.lcgnn.csv", confirmed)
+    assert not source_of(tmp_path).load().split.chosen
+    rows = "".join(f"{name},{labels[name] if name in names[3:6] else ''}\n" for name in names)
+    (tmp_path / "nodes.csv").write_text("id,label\n" + rows)
+    assert source_of(tmp_path).load().split.chosen
 
 
 def test_nodes_without_a_name_go_by_their_number(places: dict[str, str], tmp_path: Path) -> None:

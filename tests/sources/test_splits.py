@@ -160,7 +160,7 @@ NONE = np.empty(0, dtype=np.int64)
 
 def test_every_suggested_label_is_held_out_once_and_classes_are_spread_evenly():
     graph = graph_with([0] * 13 + [1] * 8 + [-1] * 4)
-    whole = Split(np.arange(21), NONE, NONE, "all", suggested=True)
+    whole = Split(np.arange(21), NONE, NONE, "all", chosen=True)
     parts = folds(graph, whole, 5)
     assert sorted(np.concatenate([part.test for part in parts]).tolist()) == list(range(21))
     for part in parts:
@@ -225,7 +225,7 @@ def test_held_out_labels_are_as_far_from_the_others_as_labels_that_are_not_there
     drawn = Split(np.arange(total), NONE, NONE)
     # One passed on in 19 folds of one label each would be a fold without any.
     assert found(drawn) == pytest.approx((counts * (counts - 1)).sum() / (total * (total - 1)))
-    assert found(replace(drawn, suggested=True)) > found(drawn) + 0.02
+    assert found(replace(drawn, chosen=True)) > found(drawn) + 0.02
 
 
 @pytest.mark.parametrize(
@@ -236,16 +236,19 @@ def test_held_out_labels_are_as_far_from_the_others_as_labels_that_are_not_there
         ([5, 3, 5], True),
         ([1, 1, 1], False),
         ([2, 1, 1], True),
-        ([3, 0, 3], False),
+        # None of the second class: a draw that happened to take none.
+        ([3, 0, 3], True),
+        ([5, 5, 5, 5, 3], False),
+        ([4, 3, 2, 2, 1, 1], True),
     ],
 )
 def test_as_many_labels_of_every_class_were_not_drawn(counts, drawn):
-    graph = graph_with(np.repeat(np.arange(3), counts).tolist())
+    graph = graph_with(np.repeat(np.arange(len(counts)), counts).tolist())
     split = Split(np.arange(sum(counts)), NONE, NONE)
     assert are_drawn(graph, split) is drawn
     assert lost_labels(graph, split) == (counts.count(1) if drawn else 0)
-    assert not are_drawn(graph, replace(split, suggested=True))
-    assert lost_labels(graph, replace(split, suggested=True)) == 0
+    assert not are_drawn(graph, replace(split, chosen=True))
+    assert lost_labels(graph, replace(split, chosen=True)) == 0
 
 
 def test_labels_that_cannot_be_held_out_make_no_folds():
@@ -277,6 +280,18 @@ def test_a_validation_part_has_its_share_of_every_class():
     assert np.bincount(graph.labels[split.validation]).tolist() == [4, 2]
     assert sorted([*split.train, *split.validation]) == list(range(30))
     assert split.name == "all given labels, 20% of them for validation"
+
+
+def test_labels_of_which_some_validate_are_dealt_out_as_all_of_them_would_be():
+    even = with_validation(graph_with([0] * 3 + [1] * 2 + [2] * 2), Split(np.arange(7), NONE, NONE), 0.3)
+    assert even.train.size == 4
+    assert even.chosen
+    graph = graph_with([0] * 9 + [1] * 4 + [2])
+    drawn = with_validation(graph, Split(np.arange(14), NONE, NONE), 0.75)
+    assert np.bincount(graph.labels[drawn.train]).tolist() == [2, 1, 1]
+    assert not drawn.chosen
+    # The second class has labels for validation.
+    assert lost_labels(graph, drawn) == 1
 
 
 def test_a_validation_part_leaves_every_class_a_label():

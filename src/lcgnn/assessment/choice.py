@@ -156,7 +156,7 @@ def assessment_of_chosen(
     plain = Assessment.of(held_out, given=given, of_folds=of_folds, alone=alone)
     if right.shape[1] == 1:
         return plain
-    less = min(optimism(right, experience), plain.overall.accuracy)
+    less = optimism(right, experience)
     majority = replace(plain.majority, low=plain.majority.low - less, high=plain.majority.high - less)
     return replace(
         plain,

@@ -99,6 +99,11 @@ class Majority:
         middle = float(difference.mean())
         return cls(label, float(guessed.mean()), middle - reach, middle + reach)
 
+    def among(self, tested: int, labels: int) -> Majority:
+        """The same among so many labels, where all but those that can be tested are wrong."""
+        share = tested / labels
+        return Majority(self.label, share * self.accuracy, share * self.low, share * self.high)
+
     @property
     def is_beaten(self) -> bool:
         """Whether the method is clearly better."""
@@ -157,10 +162,15 @@ class Assessment:
             by_class=tuple(_of_class(held_out, label) for label in range(num_classes)),
             untested=tuple(np.setdiff1d(np.arange(num_classes), held_out.labels).tolist()),
             calibration=Calibration.of(held_out),
-            majority=Majority.of(held_out),
+            majority=Majority.of(held_out).among(given - alone, given),
             balanced=_balanced(held_out),
             alone=alone,
         )
+
+    @property
+    def of_tested(self) -> float:
+        """The share of right labels among those that can be held out."""
+        return self.overall.accuracy / (1 - self.alone / self.given)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -211,9 +221,10 @@ class Assessment:
     def _balanced_in_words(self) -> str:
         if self.balanced is None:
             return ""
+        with_two = "that has two labels " if self.alone else ""
         return (
-            f"The classes differ in size: if each counts the same, about {100 * self.balanced:.0f} of 100 should "
-            "be right (balanced accuracy)."
+            f"The classes differ in size: if each {with_two}counts the same, about {100 * self.balanced:.0f} of "
+            "100 should be right (balanced accuracy)."
         )
 
     def _majority_in_words(self, classes: Sequence[ClassCount]) -> str:
@@ -247,12 +258,13 @@ class Assessment:
 
     def _silent_in_words(self, classes: Sequence[ClassCount]) -> str:
         """What the other classes of which no label could be held out mean for the estimate."""
-        count = len(self.untested) - self.alone
-        if not count:
-            return ""
         if not classes:
-            return f"The estimate does not speak of {_some_classes(count)} of which no label could be held out."
+            count = len(self.untested) - self.alone
+            said = f"The estimate does not speak of {_some_classes(count)} of which no label could be held out."
+            return said if count else ""
         _, silent = self._untested(classes)
+        if not silent:
+            return ""
         theirs, total = (sum(classes[label].predicted for label in of) for of in (silent, range(len(classes))))
         which = _names_and_nodes(silent, classes)
         said = f"The estimate does not speak of {which}, of which no label could be held out"
@@ -262,9 +274,11 @@ class Assessment:
         return f"{said}: if all of these are wrong, about {100 * right:.0f} of 100 are right."
 
     def _untested(self, classes: Sequence[ClassCount]) -> tuple[list[int], list[int]]:
-        """Of the classes of which no label was held out, those whose only one counts as wrong, and the others."""
-        lost = [label for label in self.untested if self.alone and classes[label].given == 1]
-        return lost, [label for label in self.untested if label not in lost]
+        """Classes of which no label can be held out: those whose only one counts as wrong, and the others."""
+        # Of one with more labels none happened to be; the labels that were stand for these as well.
+        found = [label for label in self.untested if classes[label].given < 2]
+        lost = [label for label in found if self.alone and classes[label].given == 1]
+        return lost, [label for label in found if label not in lost]
 
     def _calibration_in_words(self) -> str:
         calibration, labels = self.calibration, self.overall.labels

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from lcgnn.graph import UNLABELLED
 from lcgnn.labelling.training import Job
 from lcgnn.sources.node_labels import NodeLabels
+from lcgnn.sources.tables.given import were_suggested
 from lcgnn.sources.tables.labels import MOST_CLASSES
 
 
@@ -47,7 +48,8 @@ class Labels(NodeLabels):
             return None
         nodes = self.nodes
         names = tuple(self.class_names[label] for label in present)
-        return Job(number, nodes, np.searchsorted(present, self.labels[nodes]), names)
+        suggested = were_suggested(self.new, nodes.size)
+        return Job(number, nodes, np.searchsorted(present, self.labels[nodes]), names, suggested)
 
     def same_as(self, other: Labels | None) -> bool:
         """Whether a model would learn the same from both."""

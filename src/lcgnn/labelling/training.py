@@ -19,7 +19,7 @@ from lcgnn.graph import UNLABELLED, Graph, Split
 from lcgnn.methods import Fit, Method, create
 from lcgnn.methods.base import OWN_GRAPH
 from lcgnn.runs.cross_validation import division
-from lcgnn.sources.splits import folds
+from lcgnn.sources.splits import folds, lost_labels
 
 # Fast, and it needs no label for validation.
 METHOD = "lc-gcn"
@@ -38,21 +38,22 @@ class Job:
         nodes: (L,) the labelled nodes.
         labels: (L,) their classes.
         class_names: Of the classes, each of which has a label.
+        suggested: Whether most of the nodes were suggested.
     """
 
     number: int
     nodes: NDArray[np.int64]
     labels: NDArray[np.int64]
     class_names: tuple[str, ...]
+    suggested: bool = True
 
     def labelled(self, graph: Graph) -> tuple[Graph, Split]:
         """The graph with these labels, all of them for training."""
         labels = np.full(graph.num_nodes, UNLABELLED)
         labels[self.nodes] = self.labels
         none = np.empty(0, dtype=np.int64)
-        return replace(graph, labels=labels, class_names=self.class_names), Split(
-            np.sort(self.nodes), none, none, suggested=True
-        )
+        split = Split(np.sort(self.nodes), none, none, chosen=self.suggested)
+        return replace(graph, labels=labels, class_names=self.class_names), split
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,5 +181,6 @@ class Worker:
         nodes, distribution = np.concatenate([part.test for part in parts]), np.concatenate(found)
         numbers = np.repeat(np.arange(len(parts)), [part.test.size for part in parts])
         held_out = HeldOut(graph.labels[nodes], distribution, numbers)
-        assessment = Assessment.of(held_out, given=split.train.size, of_folds=len(parts))
+        alone = lost_labels(graph, split)
+        assessment = Assessment.of(held_out, given=split.train.size, of_folds=len(parts), alone=alone)
         yield Estimated(job, assessment, nodes, distribution)

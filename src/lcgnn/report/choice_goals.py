@@ -106,7 +106,8 @@ def bias_in_words(chosen: Sequence[Record]) -> str:
         taken = None if choice is None else choice.named(choice.taken)
         if truth is not None and record.expected is not None and taken is not None:
             gaps.append(100 * (record.expected.overall.accuracy - truth))
-            own_gaps.append(100 * (taken.accuracy - truth))
+            tested = 1 - record.expected.alone / record.expected.given
+            own_gaps.append(100 * (taken.accuracy * tested - truth))
     if not gaps:
         return ""
     return (

@@ -225,7 +225,7 @@ def plan_cross_validation(
 
 def why_not_divided(graph: Graph, split: Split) -> str:
     """Why there are no folds, after what there is not for want of them."""
-    if most_labels(graph, split) < 2:
+    if not most_folds(graph, split):
         return ", because no class has two labels, so that none can be held out."
     return (
         " on a graph of this size unless you ask for it, because a further model is trained for each part of the "
@@ -238,11 +238,6 @@ def check_asked(asked: int | None) -> None:
         raise ConfigError(
             f"The number of folds cannot be {asked}. Ask for 2 or more, or for 0 to estimate nothing."
         )
-
-
-def most_labels(graph: Graph, split: Split) -> int:
-    """Of a class, among the training labels."""
-    return int(np.bincount(graph.labels[split.train], minlength=graph.num_classes).max())
 
 
 def _enough_folds(count: int, split: Split) -> int:

@@ -24,7 +24,6 @@ from lcgnn.methods import Context, Method
 from lcgnn.outputs import OutputKind, beginning
 from lcgnn.runs.choice.candidates import BUDGET, seconds_of
 from lcgnn.runs.choice.planning import method_for
-from lcgnn.runs.cross_validation import most_labels
 from lcgnn.runs.held_out import HeldOutLabels, by_folder, by_session, folds_to_ask, is_run_folder
 from lcgnn.runs.planning import plan
 from lcgnn.runs.predict import load_models, mean_distribution
@@ -32,6 +31,7 @@ from lcgnn.runs.run import Manner
 from lcgnn.runs.spec import SplitKind, SplitSpec
 from lcgnn.runs.watching import Watcher
 from lcgnn.sources.choice import source_of
+from lcgnn.sources.splits import most_folds
 from lcgnn.sources.tables.columns import Columns
 
 # Labels of a class on average from which on the list is of use: see benchmarks/results/doubt.md.
@@ -226,7 +226,7 @@ def doubt(
 
 def check_labels(graph: Graph, split: Split) -> None:
     """Refuse labels of which none can be held out, and say from how many on there is something to doubt."""
-    if not split.train.size or most_labels(graph, split) < 2:
+    if not most_folds(graph, split):
         raise DataError(
             f"{graph.name}: no class has two labels, so that none can be held out and doubted. Label more nodes; "
             f"from about {OF_USE_FROM} a class on the list is of use."

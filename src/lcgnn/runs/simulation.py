@@ -39,7 +39,7 @@ def suggested_split(graph: Graph, *, by: str, labels: int, seed: int) -> Split:
         )
     told = _told(_Labeller(graph.checksum, by, seed, graph), labels)
     name = f"suggested by {by}, {labels} labels, seed {seed}"
-    return Split(np.sort(told), _NONE, np.setdiff1d(known, told), name, suggested=True)
+    return Split(np.sort(told), _NONE, np.setdiff1d(known, told), name, chosen=True)
 
 
 def consulted() -> Method:

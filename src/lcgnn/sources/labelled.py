@@ -16,7 +16,7 @@ from lcgnn.sources.node_labels import NodeLabels, ledger_ids
 from lcgnn.sources.source import Known, Progress, Source
 from lcgnn.sources.tables.given import read_given, were_suggested
 from lcgnn.sources.tables.labels import MOST_CLASSES
-from lcgnn.sources.tables.ledger import GivenLabels
+from lcgnn.sources.tables.ledger import GivenLabels, is_ledger
 
 
 @dataclass(frozen=True)
@@ -80,13 +80,14 @@ class Labelled(Source):
         graph = _with_used_classes(graph, found, given)
         train = np.intersect1d(np.union1d(split.train, named), graph.labelled)
         validation, test = (np.setdiff1d(part, named) for part in (split.validation, split.test))
+        suggested = is_ledger(path) and were_suggested(np.setdiff1d(train, split.train).size, train.size)
         notes.append(f"{path.name}: its labels count ({np.intersect1d(named, train).size:,} nodes).")
         if found.gone:
             notes.append(f"{path.name}: nodes that are not in the graph are left out ({found.gone:,}).")
         return replace(
             loaded,
             graph=graph,
-            split=Split(train, validation, test, f"{path.name}'s", were_suggested(path, train.size)),
+            split=Split(train, validation, test, f"{path.name}'s", suggested),
             notes=tuple(notes),
             passed_over=np.array(sorted((*found.skipped, *found.unsure)), dtype=np.int64),
         )

@@ -26,6 +26,7 @@ class NodeLabels:
         skipped: Nodes that are not to be asked for again.
         unsure: Nodes that nobody can tell.
         gone: How many lines of the ledger are of nodes that are not in the graph.
+        new: How many nodes have a label that the graph had none of.
     """
 
     class_names: tuple[str, ...]
@@ -33,6 +34,7 @@ class NodeLabels:
     skipped: tuple[int, ...]
     unsure: tuple[int, ...]
     gone: int
+    new: int = 0
 
     @classmethod
     def of(cls: type[OfNodes], graph: Graph, numbers: Mapping[str, int], given: GivenLabels) -> OfNodes:
@@ -59,7 +61,8 @@ class NodeLabels:
             else:
                 said[answer.kind].append(node)
                 labels[node] = UNLABELLED if answer.kind == "unsure" else labels[node]
-        return cls(names, labels, tuple(said["skip"]), tuple(said["unsure"]), gone)
+        new = int(((labels != UNLABELLED) & (graph.labels == UNLABELLED)).sum())
+        return cls(names, labels, tuple(said["skip"]), tuple(said["unsure"]), gone, new)
 
 
 def ledger_ids(graph: Graph) -> tuple[str, ...]:

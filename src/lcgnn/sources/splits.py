@@ -12,6 +12,8 @@ from lcgnn.graph import Graph, Split
 
 # Of a random draw, as in Planetoid's public splits.
 LABELS_PER_CLASS, NUM_VALIDATION, NUM_TEST = 20, 500, 1000
+# Counts of labels that are this even, or more so, come of a draw less often than this.
+_HARDLY_EVER = 0.05
 
 
 def first_per_class(graph: Graph, split: Split, labels_per_class: int) -> Split:
@@ -75,9 +77,9 @@ def handful(graph: Graph, *, labels_per_class: int | None = None, labels: int | 
 def folds(graph: Graph, split: Split, count: int, seed: int = 0) -> list[Split]:
     """The split once for each fold of its training labels: the fold is the test part, the others are trained on.
 
-    Where there are as many labels of every class, or nodes were suggested, every class is dealt out from the first
-    fold on, so that each fold takes about the same from all of them: if only the class that is tested on were
-    short of labels in training, the model would lean to the others.
+    Where nodes were chosen, such as as many of every class, every class is dealt out from the first fold on, so
+    that each fold takes about the same from all of them: if only the class that is tested on were short of labels
+    in training, the model would lean to the others.
 
     Labels that were drawn are dealt out by chance, whatever their class. Chance gave some classes more labels than
     they would have among as many others, and a model trained on these leans to these classes; folds with the same
@@ -112,11 +114,21 @@ def most_folds(graph: Graph, split: Split) -> int:
 
 
 def are_drawn(graph: Graph, split: Split) -> bool:
-    """Whether training labels look like a draw from all nodes: not suggested, nor as many of every class."""
+    """Whether training labels look like a draw from all nodes.
+
+    They do not where the split says that nodes were chosen, and where classes have as many labels, or so nearly as
+    many as hardly ever come of a draw, even from classes of equal size.
+    """
+    # Imported here because it takes long.
+    from scipy.special import chdtr
+
     counts = _label_counts(graph, split)
-    counts = counts[counts > 0]
-    is_even = counts.size and counts.max() - counts.min() <= (counts.min() > 1)
-    return not split.suggested and not is_even
+    if split.chosen or counts.size < 2 or not counts.any():
+        return False
+    if counts.min() > 1 and counts.max() - counts.min() <= 1:
+        return False
+    spread = float(((counts - counts.mean()) ** 2).sum() / counts.mean())
+    return bool(chdtr(counts.size - 1, spread) >= _HARDLY_EVER)
 
 
 def lost_labels(graph: Graph, split: Split) -> int:
@@ -125,7 +137,10 @@ def lost_labels(graph: Graph, split: Split) -> int:
     Of drawn labels that share tells how many nodes are of classes that none of as many labels is of (Good 1953).
     Of others it tells nothing, and 0 is returned.
     """
-    return int((_label_counts(graph, split) == 1).sum()) if are_drawn(graph, split) else 0
+    if not are_drawn(graph, split):
+        return 0
+    others = np.bincount(graph.labels[split.validation], minlength=graph.num_classes)
+    return int(((_label_counts(graph, split) == 1) & (others == 0)).sum())
 
 
 def _label_counts(graph: Graph, split: Split) -> NDArray[np.int64]:
@@ -167,6 +182,8 @@ def with_validation(graph: Graph, split: Split, share: float, seed: int = 0) -> 
         split,
         train=np.setdiff1d(split.train, validation),
         validation=validation,
+        # As many of every class are taken away, after which they look as they were made.
+        chosen=not are_drawn(graph, split),
         name=f"{split.name}, {share:.0%} of them for validation",
     )
 

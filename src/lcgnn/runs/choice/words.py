@@ -34,7 +34,7 @@ def distrust_in_words(expected: Assessment, classes: Sequence[ClassCount]) -> li
         f"{item.name!r} ({100 * known.accuracy:.0f} of 100 found)"
         for item, known in found
         # Of a class that is always found the interval may end a rounding below 1.
-        if known.accuracy < expected.overall.accuracy and known.high < expected.overall.accuracy
+        if known.accuracy < expected.of_tested and known.high < expected.of_tested
     ]
     doubtful = worse or _out_of_proportion(classes)
     if len(doubtful) == len(classes):
@@ -162,8 +162,9 @@ def _of_100(share: float) -> str:
 
 def _scarce_class(expected: Assessment, classes: Sequence[ClassCount]) -> str | None:
     """Labels of the class that is found least, or that could not be tried at all."""
-    if expected.untested:
-        few = min((classes[label] for label in expected.untested), key=lambda item: (item.given, -item.predicted))
+    untested = [item for item in (classes[label] for label in expected.untested) if item.given < 2]
+    if untested:
+        few = min(untested, key=lambda item: (item.given, -item.predicted))
         return f"labels of {few.name!r}, which has {few.given or 'none'}."
     known = [(known.accuracy, item) for item, known in zip(classes, expected.by_class, strict=True) if known]
     worst = min(known, key=lambda pair: pair[0], default=None)

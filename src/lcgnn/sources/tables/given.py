@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,12 +22,28 @@ def no_nodes(path: Path) -> TableFile:
     return TableFile(path, {"id": empty, "label": empty}, 0)
 
 
-def with_given_labels(
-    nodes: TableFile, ledger: Path | None, columns: Columns, notes: list[str]
-) -> tuple[TableFile, tuple[str, ...]]:
-    """The table of nodes, with the labels of a file in the place of those that it has, and who is not to be asked.
+@dataclass(frozen=True, eq=False)
+class WithLabels:
+    """A table of nodes with the labels that were given elsewhere.
 
-    The latter are the ids, as the file has them, of nodes that were skipped or that nobody could tell.
+    Args:
+        nodes: The table.
+        passed_over: The ids, as the file has them, of nodes that were skipped or that nobody could tell.
+        suggested: Whether most labels were given on the page of ``lcgnn label``, which suggests nodes.
+    """
+
+    nodes: TableFile
+    passed_over: tuple[str, ...] = ()
+    suggested: bool = False
+
+
+def were_suggested(new: int, known: int) -> bool:
+    """Whether of so many known labels those that were given on the page count as all: at least half of them."""
+    return 2 * new >= known
+
+
+def with_given_labels(nodes: TableFile, ledger: Path | None, columns: Columns, notes: list[str]) -> WithLabels:
+    """The table of nodes, with the labels of a file in the place of those that it has.
 
     Args:
         nodes: The table.
@@ -36,7 +52,7 @@ def with_given_labels(
         notes: Gets what there is to say.
     """
     if ledger is None:
-        return nodes, ()
+        return WithLabels(nodes)
     id_column, label_column = columns.require(nodes, "id"), columns.find_or_new(nodes, "label")
     ids = as_text(nodes.column(id_column)).to_pylist()
     before: list[str | None] = [None] * len(ids)
@@ -46,10 +62,13 @@ def with_given_labels(
     labels = given.labels()
     if not nodes.num_rows:
         found = {node: label for node, label in labels.items() if label is not None}
-        return _table_of(nodes, found), given.passed_over
+        return WithLabels(_table_of(nodes, found), given.passed_over, is_ledger(ledger))
     now = [labels.pop(ledger_id(node), given.present_name(label)) for node, label in zip(ids, before, strict=True)]
     _tell(ledger, nodes, now, before, sum(label is not None for label in labels.values()), notes)
-    return replace(nodes, columns={**nodes.columns, label_column: _text(now)}), given.passed_over
+    new = [own is None and label is not None for own, label in zip(before, now, strict=True)]
+    known = sum(label is not None for label in now)
+    table = replace(nodes, columns={**nodes.columns, label_column: _text(now)})
+    return WithLabels(table, given.passed_over, is_ledger(ledger) and were_suggested(sum(new), known))
 
 
 def read_given(path: Path, classes: Iterable[str] = ()) -> GivenLabels:
@@ -74,11 +93,6 @@ def read_given(path: Path, classes: Iterable[str] = ()) -> GivenLabels:
             name = as_before_defused(ledger_id(node))
             given.apply(Line(id=name, label=as_before_defused(label), action="label"))
     return given
-
-
-def were_suggested(path: Path | None, labels: int) -> bool:
-    """Whether at least half of so many labels were given on the page of ``lcgnn label``, which suggests nodes."""
-    return path is not None and is_ledger(path) and 2 * read_ledger(path).num_labels >= labels
 
 
 def ledger_id(name: str | None) -> str:

@@ -26,7 +26,7 @@ def known_graph(
     notes = files.notes()
     assert form.roles is not None
     named = replace(columns, label=columns.label or form.roles.label, id=columns.id or form.roles.id)
-    nodes, _ = with_given_labels(files.nodes, files.ledger, named, notes)
+    nodes = with_given_labels(files.nodes, files.ledger, named, notes).nodes
     roles = form.roles.within(nodes, files.edges, columns)
     ids = read_ids(nodes, roles.id)
     labels = read_known_labels(nodes, roles.label, class_names, notes)

@@ -28,7 +28,7 @@ from lcgnn.sources.tables.edges import (
 )
 from lcgnn.sources.tables.files import ENDINGS, read_table
 from lcgnn.sources.tables.form import TableForm
-from lcgnn.sources.tables.given import no_nodes, were_suggested, with_given_labels
+from lcgnn.sources.tables.given import no_nodes, with_given_labels
 from lcgnn.sources.tables.labels import read_labels, read_split
 from lcgnn.sources.tables.leakage import leaking_columns
 from lcgnn.sources.tables.ledger import find_ledger
@@ -48,12 +48,12 @@ def graph_of_tables(files: TableFiles, columns: Columns, name: str, *, needs_lab
         needs_labels: Whether labels of two classes must be there, as for training.
     """
     notes = files.notes()
-    nodes, passed_over = with_given_labels(files.nodes, files.ledger, columns, notes)
+    given = with_given_labels(files.nodes, files.ledger, columns, notes)
+    nodes = given.nodes
     roles = Roles.of(nodes, files.edges, columns, needs_labels=needs_labels)
     ids = read_ids(nodes, roles.id)
     labels, class_names = read_labels(nodes, roles.label, notes, needed=needs_labels)
-    split = read_split(nodes, roles.split, labels, notes)
-    split = replace(split, suggested=were_suggested(files.ledger, split.train.size))
+    split = replace(read_split(nodes, roles.split, labels, notes), chosen=given.suggested)
     links = read_links(files, roles, ids, notes)
     encoding, features = _encoded(nodes, roles.features(nodes, columns.ignore), files.complete, notes)
     if files.complete and roles.label is not None and class_names:
@@ -62,7 +62,7 @@ def graph_of_tables(files: TableFiles, columns: Columns, name: str, *, needs_lab
     made_of_edges = graph.features is None
     graph = with_features(graph, notes)
     form = TableForm(roles, encoding)
-    return Loaded(graph, split, tuple(notes), form, made_of_edges, nodes_called(graph, passed_over))
+    return Loaded(graph, split, tuple(notes), form, made_of_edges, nodes_called(graph, given.passed_over))
 
 
 @dataclass(frozen=True, eq=False)
