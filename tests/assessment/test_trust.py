@@ -31,6 +31,15 @@ def test_the_interval_is_wilsons(hits: int, count: int) -> None:
     assert wilson_interval(hits, count) == pytest.approx((reference.low, reference.high), abs=1e-6)
 
 
+@pytest.mark.parametrize("labels", range(1, 400, 7))
+def test_what_is_always_or_never_right_is_within_the_interval(labels: int) -> None:
+    always, never = (Expected.of(np.full(labels, right)) for right in (True, False))
+    assert always.high == 1
+    assert never.low == 0
+    assert always.low > 0.0
+    assert never.high < 1.0
+
+
 @pytest.mark.parametrize(("labels", "paired"), [(10, 2), (30, 12), (60, 44), (80, 80), (150, 150)])
 def test_the_interval_holds_the_truth_in_nine_of_ten_samples_with_pairs_that_are_right_together(
     labels: int, paired: int

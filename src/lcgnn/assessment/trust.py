@@ -70,7 +70,9 @@ def wilson_interval(hits: float, count: float, deviations: float = _DEVIATIONS) 
     share, squared = hits / count, deviations**2
     middle = (share + squared / (2 * count)) / (1 + squared / count)
     reach = math.sqrt(share * (1 - share) / count + squared / (4 * count**2)) * deviations / (1 + squared / count)
-    return max(middle - reach, 0.0), min(middle + reach, 1.0)
+    # Where none or all are hits the end is exact, and no rounding may leave it out.
+    low = max(middle - reach, 0.0) if hits else 0.0
+    return low, min(middle + reach, 1.0) if hits < count else 1.0
 
 
 @dataclass(frozen=True)
