@@ -31,6 +31,19 @@ def test_the_interval_is_wilsons(hits: int, count: int) -> None:
     assert wilson_interval(hits, count) == pytest.approx((reference.low, reference.high), abs=1e-6)
 
 
+def test_the_upper_end_allows_for_the_labels_that_were_held_out() -> None:
+    right = np.arange(40) < 30
+    of_two, of_ten, asked = (Expected.of(right).with_all_labels(share) for share in (0.5, 0.9, 1.0))
+    assert asked == Expected.of(right)
+    assert of_two.accuracy == of_ten.accuracy == asked.accuracy
+    assert of_two.low == of_ten.low == asked.low
+    assert asked.high < of_ten.high < of_two.high < 1
+    # Half as many errors by four times as many labels, of which a quarter was there.
+    assert 1 - asked.with_all_labels(0.25).high == pytest.approx((1 - asked.high) / 2)
+    always = Expected.of(np.ones(10, dtype=bool))
+    assert always.with_all_labels(0.5) == always
+
+
 @pytest.mark.parametrize("labels", range(1, 400, 7))
 def test_what_is_always_or_never_right_is_within_the_interval(labels: int) -> None:
     always, never = (Expected.of(np.full(labels, right)) for right in (True, False))
@@ -78,10 +91,11 @@ def test_what_is_not_a_share_has_no_interval(hits: int, count: int) -> None:
 def test_an_assessment_says_in_words_what_it_found() -> None:
     found = Assessment.of(held_out(0.99, right=52, wrong=8, folds=10), given=60, of_folds=10)
     # 60 labels vary 1 + 60 / 80 times as much as if they were independent.
-    assert found.overall == Expected(52 / 60, *wilson_interval(52 / 60 * (60 / 1.75), 60 / 1.75), 60)
+    of_share = Expected(52 / 60, *wilson_interval(52 / 60 * (60 / 1.75), 60 / 1.75), 60)
+    assert found.overall == of_share.with_all_labels(9 / 10)
     accuracy, calibration = found.sentences()
     assert accuracy == (
-        "Of 100 predicted labels about 87 should be right (between 72 and 94; estimated from 60 given labels by "
+        "Of 100 predicted labels about 87 should be right (between 72 and 95; estimated from 60 given labels by "
         "10-fold cross-validation, assuming that they are a fair sample of all nodes)."
     )
     assert calibration.startswith("Probabilities are calibrated (temperature 2.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,8 +143,6 @@ def assessment_of_chosen(
 ) -> Assessment:
     """How far to trust the answer that is chosen; all of it allows for the choice.
 
-    Which class's labels decided is not known, so that the share of every class is lowered by as much as the whole.
-
     Args:
         held_out: What the chosen answer predicted.
         right: What all answers did on the same labels.
@@ -153,16 +151,11 @@ def assessment_of_chosen(
         of_folds: Parts that they were divided into.
         alone: Of these, those that count as wrong because they are their class's only ones.
     """
-    plain = Assessment.of(held_out, given=given, of_folds=of_folds, alone=alone)
-    if right.shape[1] == 1:
-        return plain
-    less = optimism(right, experience)
-    majority = replace(plain.majority, low=plain.majority.low - less, high=plain.majority.high - less)
-    return replace(
-        plain,
-        overall=plain.overall.lowered(less * (1 - alone / given), held_out.labels.size),
-        by_class=tuple(known and known.lowered(less, held_out.labels.size) for known in plain.by_class),
-        majority=majority,
-        balanced=None if plain.balanced is None else max(plain.balanced - less, 0.0),
+    return Assessment.of(
+        held_out,
+        given=given,
+        of_folds=of_folds,
+        alone=alone,
+        optimism=optimism(right, experience),
         chosen_among=right.shape[1],
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ class Expected:
         accuracy: The share of held-out labels that were predicted right.
         low: Lower end of the interval: Wilson's, for fewer labels than there are, because they depend on each
             other; for half as many where they are many.
-        high: Upper end.
+        high: Upper end; of an assessment higher than Wilson's, by what a few more labels may bring.
         labels: How many were held out.
     """
 
@@ -58,6 +58,14 @@ class Expected:
         lower = Expected.at(max(self.accuracy - less, 0.0), self.labels, among)
         missing = max((self.high - self.low) - (lower.high - lower.low), 0.0) / 2
         return Expected(lower.accuracy, max(lower.low - missing, 0.0), min(lower.high + missing, 1.0), self.labels)
+
+    def with_all_labels(self, share: float) -> Expected:
+        """The same of a model that learnt from all labels, where those that were asked had such a share of them.
+
+        Errors fall with the number of labels, hardly faster than its root: the upper end is as if they did, and
+        the lower one as if they did not.
+        """
+        return replace(self, high=1 - (1 - self.high) * math.sqrt(share))
 
 
 def wilson_interval(hits: float, count: float, deviations: float = _DEVIATIONS) -> tuple[float, float]:
@@ -100,6 +108,10 @@ class Majority:
         reach = _DEVIATIONS * math.sqrt(DEPENDENCE * float(difference.var()) / difference.size)
         middle = float(difference.mean())
         return cls(label, float(guessed.mean()), middle - reach, middle + reach)
+
+    def less_optimistic(self, less: float) -> Majority:
+        """The same where the method's accuracy is so much lower."""
+        return replace(self, low=self.low - less, high=self.high - less)
 
     def among(self, tested: int, labels: int) -> Majority:
         """The same among so many labels, where all but those that can be tested are wrong."""
@@ -145,7 +157,16 @@ class Assessment:
     alone: int = 0
 
     @classmethod
-    def of(cls, held_out: HeldOut, *, given: int, of_folds: int, alone: int = 0) -> Assessment:
+    def of(
+        cls,
+        held_out: HeldOut,
+        *,
+        given: int,
+        of_folds: int,
+        alone: int = 0,
+        optimism: float = 0.0,
+        chosen_among: int = 1,
+    ) -> Assessment:
         """From the held-out labels of all folds.
 
         Args:
@@ -153,19 +174,29 @@ class Assessment:
             given: How many labels there are in all.
             of_folds: Into how many parts they were divided.
             alone: Of these, those that count as wrong because they are their class's only ones.
+            optimism: By how much the share of held-out labels that are right is too high, because the method was
+                chosen by them. Which class's labels decided is not known, so that the share of every class is
+                lowered by as much as the whole.
+            chosen_among: So many answers were tried on these labels.
         """
         num_classes = held_out.distribution.shape[1]
-        tested = Expected.of(held_out.right)
+        tested, held = Expected.of(held_out.right), held_out.labels.size
+        overall = tested.lowered(tested.accuracy * alone / given, held).lowered(
+            optimism * (1 - alone / given), held
+        )
+        classes = (_of_class(held_out, label) for label in range(num_classes))
+        balanced = _balanced(held_out)
         return cls(
             folds=int(np.unique(held_out.fold).size),
             of_folds=of_folds,
             given=given,
-            overall=tested.lowered(tested.accuracy * alone / given, tested.labels),
-            by_class=tuple(_of_class(held_out, label) for label in range(num_classes)),
+            overall=overall.with_all_labels(1 - 1 / of_folds),
+            by_class=tuple(known and known.lowered(optimism, held) for known in classes),
             untested=tuple(np.setdiff1d(np.arange(num_classes), held_out.labels).tolist()),
             calibration=Calibration.of(held_out),
-            majority=Majority.of(held_out).among(given - alone, given),
-            balanced=_balanced(held_out),
+            majority=Majority.of(held_out).less_optimistic(optimism).among(given - alone, given),
+            balanced=None if balanced is None else max(balanced - optimism, 0.0),
+            chosen_among=chosen_among,
             alone=alone,
         )
 

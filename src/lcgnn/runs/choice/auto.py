@@ -19,11 +19,10 @@ from lcgnn.runs.records import Record
 from lcgnn.runs.run import Run
 from lcgnn.runs.spec import RunSpec
 from lcgnn.sources.loaded import Loaded
-from lcgnn.sources.splits import are_drawn
 
 # Raised when what is taken, or what is expected of it, changes for the same held-out labels: records made by an
 # earlier rule do not count any more.
-RULE = 6
+RULE = 7
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,12 +75,6 @@ class Auto(Method):
 @dataclass(frozen=True, eq=False)
 class AutoRun(Run):
     """A run of the choice: its record says what was expected of the answer, beside how good it is."""
-
-    @property
-    def _data(self) -> dict[str, str | int]:
-        # Those of other labels are dealt out as ever, and their records stand.
-        drawn = self.spec.split.strategy is None and are_drawn(self.graph, self.split)
-        return {**super()._data, **({"folds": "by chance"} if drawn else {})}
 
     def measured(self, fit: Fit) -> Record:
         record = super().measured(fit)
