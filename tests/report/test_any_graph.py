@@ -113,7 +113,7 @@ def test_goals_stand_beside_what_was_measured() -> None:
     assert found[goal] == (f"{behind:+.1f}", "met" if behind >= -1 else "missed")
     assert found["never more than 2 points below GCN"] == ("+2.0", "met")
     assert found["calibration error at most 6 points, mean"] == ("5.0", "met")
-    assert found["the 95 % interval holds the truth in 92 to 98 %"] == ("100 %", "too few to tell")
+    assert found["the 95 % interval holds the truth in 92 to 98 %"] == ("100.0 %", "too few to tell")
     assert found["median width of the interval below 25 points"] == ("20", "met")
 
 

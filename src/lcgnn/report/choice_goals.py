@@ -77,7 +77,7 @@ def _trust_goals(experiment: Experiment, records: Sequence[Record]) -> list[tupl
         _row("calibration error at most 6 points, mean", f"{fmean(errors):.1f}", fmean(errors) <= 6, over),
         _row(
             "the 95 % interval holds the truth in 92 to 98 %",
-            f"{coverage:.0f} %",
+            f"{coverage:.1f} %",
             # Among few, not a single miss is what an interval that is right gives as well.
             None if all(inside) and len(inside) < _FEWEST_CHOICES else 92 <= coverage <= 98,
             over,
