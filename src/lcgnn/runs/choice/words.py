@@ -190,6 +190,7 @@ def _more_labels(expected: Assessment, classes: Sequence[ClassCount]) -> str:
     few = min(classes, key=lambda item: item.given)
     overall = expected.overall
     more = Expected.at(overall.accuracy, 4 * overall.labels, 4 * overall.labels)
+    more = more.with_all_labels(1 - 1 / expected.of_folds)
     width, narrower = (100 * (item.high - item.low) for item in (overall, more))
     return (
         f"more labels, first of {few.name!r}, which has {few.given:,}; four times as many would make the interval "
