@@ -388,10 +388,12 @@ def test_a_class_that_is_always_found_is_not_to_be_distrusted_for_a_rounding_of_
 def test_what_more_labels_bring_is_by_the_rule_of_the_interval() -> None:
     race = race_of()
     finished(race, EQUAL)
-    overall = Expected.at(0.75, 60, 60)
-    expected = replace(decided(race).assessment, overall=overall, untested=(), by_class=(None, None))
+    assessment = decided(race).assessment
+    share = 1 - 1 / assessment.of_folds
+    overall = Expected.at(0.75, 60, 60).with_all_labels(share)
+    expected = replace(assessment, overall=overall, untested=(), by_class=(None, None))
     (advice,) = advice_in_words(None, expected, (ClassCount("a", 40, 400), ClassCount("b", 20, 200)))
-    more = Expected.at(0.75, 240, 240)
+    more = Expected.at(0.75, 240, 240).with_all_labels(share)
     assert advice.endswith(
         f"first of 'b', which has 20; four times as many would make the interval of "
         f"{100 * (overall.high - overall.low):.0f} points one of {100 * (more.high - more.low):.0f}."
