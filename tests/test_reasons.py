@@ -20,7 +20,7 @@ def blocks_of_the_page(language: str) -> list[str]:
 
 def told(text: str) -> tuple[list[list[str]], list[float]]:
     """Words and numbers of the lines that matter: what is doubted, and what is said of the wrong label."""
-    telling = ("Without this label", "article-043", "Of its ")
+    telling = ("Without this label", "article-043", "Of its")
     lines = [line for line in text.splitlines() if any(part in line for part in telling)]
     words = [re.sub(NUMBER, "#", line).split() for line in lines]
     return words, [float(number) for number in re.findall(NUMBER, "\n".join(lines))]

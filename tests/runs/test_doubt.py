@@ -192,7 +192,7 @@ def test_of_a_class_that_is_never_found_no_doubt_says_anything() -> None:
 
 def test_no_share_of_wrong_labels_is_said_of_a_list_of_classes_that_are_never_found(run: Path) -> None:
     found = doubt(run, workers=1, edges=0)
-    assert "28 to 55 % of such a list were" in found.words[0]
+    assert "26 to 53 % of such a list were" in found.words[0]
     given = {item.given for item in found.labels}
     all_never = dataclasses.replace(found, never_found=frozenset(given))
     assert all_never.words[0] == "1 of 30 labels that were held out looks wrong to lc-gcn."

@@ -86,9 +86,9 @@ class Doubts:
         )
         told = [f"{which} wrong to {self.method}."]
         if any(item.given not in self.never_found for item in self.labels):
+            look = "Look at it before you change it" if count == 1 else "Look at them before you change any"
             told.append(
-                "Look at them before you change any: where 5 to 20 % of the labels had been made wrong, 28 to "
-                "55 % of such a list were."
+                f"{look}: where 5 to 20 % of the labels had been made wrong, 26 to 53 % of such a list were."
             )
         return (" ".join(told), *self.notes)
 
