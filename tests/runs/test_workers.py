@@ -137,6 +137,23 @@ def doubled(job: int, _: object) -> int:
     return 2 * job
 
 
+def test_a_lock_that_is_gone_is_no_last_line() -> None:
+    """As where a process is killed between removing a lock and saying so."""
+    program = (
+        "import os\n"
+        "from lcgnn.runs import workers\n"
+        "workers.executor(1).submit(int).result()\n"
+        "assert 'PYTHONWARNINGS' not in os.environ\n"
+        "from joblib.externals.loky.backend import resource_tracker\n"
+        "resource_tracker.register('/loky-1-gone', 'semlock')\n"
+        "workers.end_started()\n"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONWARNINGS"}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 def test_processes_that_were_started_ahead_do_no_harm_to_work_that_joblib_hands_out() -> None:
     workers.executor(1).submit(int).result()
     try:

@@ -6,6 +6,7 @@ Nothing here waits for torch, so that a command can start them before it imports
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import time
 from collections.abc import Iterator
@@ -32,8 +33,26 @@ def executor(count: int) -> Any:
     """So many processes beside this one; those that are there already are used again."""
     from joblib.externals.loky import get_reusable_executor
 
-    _started[:] = [get_reusable_executor(max_workers=count, timeout=_IDLE)]
+    with _helper_is_quiet():
+        _started[:] = [get_reusable_executor(max_workers=count, timeout=_IDLE)]
     return _started[0]
+
+
+@contextmanager
+def _helper_is_quiet() -> Iterator[None]:
+    """The helper that is started with processes does not end with a complaint about a lock that is gone.
+
+    It has one where a process was ended between removing the lock and saying so, and nobody can do anything.
+    """
+    before = os.environ.get("PYTHONWARNINGS")
+    os.environ["PYTHONWARNINGS"] = ",".join([*([before] if before else []), "ignore:resource_tracker:UserWarning"])
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONWARNINGS"]
+        else:
+            os.environ["PYTHONWARNINGS"] = before
 
 
 def end_started() -> None:
