@@ -130,6 +130,8 @@ def to_markdown(measured: dict[str, Any]) -> str:
     for by in WAYS:
         for labels in LABELS:
             chosen = [row for row in rows if (row["labels"], row["chosen by"]) == (labels, by) and row["draws"]]
+            if not chosen:
+                continue
             cells = [
                 cell
                 for way in ("by class", "by chance")

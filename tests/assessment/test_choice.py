@@ -16,9 +16,7 @@ from lcgnn.assessment.choice import (
     CLEAR,
     Difference,
     Experience,
-    assessment_of_chosen,
     chosen,
-    expected_of_chosen,
     is_clearly_behind,
     optimism,
 )
@@ -36,6 +34,17 @@ def drawn(
     shared, own = generator.normal(size=(different, 1)), generator.normal(size=(different, len(accuracies)))
     right = math.sqrt(alike) * shared + math.sqrt(1 - alike) * own < ndtri(accuracies)
     return np.concatenate((right[:alone], np.repeat(right[alone:], 2, axis=0)))[:labels]
+
+
+def expected_of_chosen(right: NDArray[np.bool_], known: list[Experience]) -> Expected:
+    """The share of right labels of the answer that is taken, less the optimism of it."""
+    own = Expected.of(right[:, chosen(right, known)])
+    return own.lowered(optimism(right, known), own.labels)
+
+
+def assessment_of_chosen(held_out: HeldOut, right: NDArray[np.bool_], known: list[Experience]) -> Assessment:
+    less = optimism(right, known)
+    return Assessment.of(held_out, given=40, of_folds=4, optimism=less, chosen_among=right.shape[1])
 
 
 def alike(answers: int, spread: float = 0.05) -> list[Experience]:
@@ -178,7 +187,7 @@ def test_what_is_said_of_the_chosen_one_allows_for_the_choice() -> None:
     labels = np.arange(40) % 2
     distribution = np.eye(2, dtype=np.float32)[np.where(right[:, taken], labels, 1 - labels)]
     held_out = HeldOut(labels, distribution, np.arange(40) % 4)
-    found = assessment_of_chosen(held_out, right, known, given=40, of_folds=4)
+    found = assessment_of_chosen(held_out, right, known)
     plain = Assessment.of(held_out, given=40, of_folds=4)
     assert found.overall == expected_of_chosen(right, known).with_all_labels(3 / 4)
     assert found.majority.low < plain.majority.low
@@ -192,4 +201,4 @@ def test_what_is_said_of_the_chosen_one_allows_for_the_choice() -> None:
         assert lowered.high - lowered.low >= own.high - own.low
     assert "allowing for the choice among 6 answers" in found.sentences()[0]
     assert "allowing" not in plain.sentences()[0]
-    assert assessment_of_chosen(held_out, right[:, [taken]], known[:1], given=40, of_folds=4) == plain
+    assert assessment_of_chosen(held_out, right[:, [taken]], known[:1]) == plain

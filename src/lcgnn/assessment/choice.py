@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lcgnn.assessment.calibration import DEPENDENCE, HeldOut
-from lcgnn.assessment.trust import Assessment, Expected
+from lcgnn.assessment.calibration import DEPENDENCE
 from lcgnn.errors import ConfigError
 
 Right = NDArray[np.bool_]
@@ -124,38 +123,3 @@ def optimism(right: Right, experience: Sequence[Experience]) -> float:
     scores = (left @ right.astype(np.float64))[np.arange(takes.size), takes] / left.sum(axis=1)
     own = float(right[:, chosen(right, experience)].mean())
     return min(max(own - float(scores.mean()), 0.0), own)
-
-
-def expected_of_chosen(right: Right, experience: Sequence[Experience]) -> Expected:
-    """What to expect of the answer that is chosen: its own share of right labels, less the optimism of it."""
-    own = Expected.of(right[:, chosen(right, experience)])
-    return own.lowered(optimism(right, experience), own.labels)
-
-
-def assessment_of_chosen(
-    held_out: HeldOut,
-    right: Right,
-    experience: Sequence[Experience],
-    *,
-    given: int,
-    of_folds: int,
-    alone: int = 0,
-) -> Assessment:
-    """How far to trust the answer that is chosen; all of it allows for the choice.
-
-    Args:
-        held_out: What the chosen answer predicted.
-        right: What all answers did on the same labels.
-        experience: With each of them.
-        given: Labels that were divided.
-        of_folds: Parts that they were divided into.
-        alone: Of these, those that count as wrong because they are their class's only ones.
-    """
-    return Assessment.of(
-        held_out,
-        given=given,
-        of_folds=of_folds,
-        alone=alone,
-        optimism=optimism(right, experience),
-        chosen_among=right.shape[1],
-    )

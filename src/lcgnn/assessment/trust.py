@@ -11,18 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcgnn.assessment.calibration import DEPENDENCE, ENOUGH_TO_CALIBRATE, Calibration, HeldOut, dependence
+from lcgnn.assessment.calibration import DEPENDENCE, Calibration, HeldOut, dependence
 from lcgnn.assessment.evaluation import ClassCount, are_unequal, balanced_accuracy
+from lcgnn.assessment.trust_words import calibration_in_words, right_in_words
 from lcgnn.errors import ConfigError
 
 # Fewer held-out labels of a class than this say next to nothing of it.
 _ENOUGH_OF_A_CLASS = 10
 # Standard deviations of a normal number to either side that hold 95 %.
 _DEVIATIONS = 1.959964
-# The most frequent class is worth a word if it has so many times the labels that equal classes would have.
-_MORE_THAN_EQUAL = 1.25
-# So many classes are called by their names.
-_MOST_NAMES = 5
 
 
 @dataclass(frozen=True)
@@ -223,133 +220,11 @@ class Assessment:
         Args:
             classes: What the classes are called and how many nodes are predicted to be of each, if that is known.
         """
-        return (*self.how_many_are_right(classes), self._calibration_in_words())
+        return (*self.how_many_are_right(classes), calibration_in_words(self))
 
     def how_many_are_right(self, classes: Sequence[ClassCount] = ()) -> tuple[str, ...]:
         """As `sentences`, but for how far probabilities can be trusted."""
-        said = (
-            self._accuracy_in_words(),
-            self._majority_in_words(classes),
-            self._balanced_in_words(),
-            self._lost_in_words(classes),
-            self._silent_in_words(classes),
-        )
-        return tuple(sentence for sentence in said if sentence)
-
-    def _accuracy_in_words(self) -> str:
-        expected = self.overall
-        which = (
-            f"{expected.labels:,}" if expected.labels == self.given else f"{expected.labels:,} of {self.given:,}"
-        )
-        folds = (
-            f"{self.of_folds}-fold" if self.folds == self.of_folds else f"{self.folds} of {self.of_folds} folds of"
-        )
-        allowing = "" if self.chosen_among == 1 else f"allowing for the choice among {self.chosen_among} answers, "
-        return (
-            f"Of 100 predicted labels about {100 * expected.accuracy:.0f} should be right (between "
-            f"{100 * expected.low:.0f} and {100 * expected.high:.0f}; estimated from {which} given labels by "
-            f"{folds} cross-validation, {allowing}assuming that they are a fair sample of all nodes)."
-        )
-
-    def _balanced_in_words(self) -> str:
-        if self.balanced is None:
-            return ""
-        with_two = "that has two labels " if self.alone else ""
-        return (
-            f"The classes differ in size: if each {with_two}counts the same, about {100 * self.balanced:.0f} of "
-            "100 should be right (balanced accuracy)."
-        )
-
-    def _majority_in_words(self, classes: Sequence[ClassCount]) -> str:
-        """Nothing if the method is clearly better and no class is much more frequent than the others."""
-        majority = self.majority
-        frequent = is_more_than_equal(majority.accuracy, len(self.by_class) - len(self.untested))
-        always = (
-            f"always answering {classes[majority.label].name!r}"
-            if classes
-            else "always answering the most frequent class"
-        )
-        share = f"about {100 * majority.accuracy:.0f} of 100"
-        if not majority.is_beaten:
-            clearly = "clearly " if majority.low + majority.high > 0 else ""
-            compare = "" if self.chosen_among > 1 else "compare methods (lcgnn compare), or "
-            which = ", of the other classes above all" if frequent else ""
-            return (
-                f"That is not {clearly}better than {always}, which would be right for {share}: {compare}label "
-                f"more nodes{which}."
-            )
-        return f"A{always[1:]} would be right for {share}." if frequent else ""
-
-    def _lost_in_words(self, classes: Sequence[ClassCount]) -> str:
-        """That the only labels of some classes count as wrong."""
-        if not self.alone:
-            return ""
-        which = _names_and_nodes(self._untested(classes)[0], classes) if classes else _some_classes(self.alone)
-        if self.alone == 1:
-            return f"The only label of {which} counts as wrong: no model without it could know the class."
-        return f"The only labels of {which} count as wrong: no model without them could know these classes."
-
-    def _silent_in_words(self, classes: Sequence[ClassCount]) -> str:
-        """What the other classes of which no label could be held out mean for the estimate."""
-        if not classes:
-            count = len(self.untested) - self.alone
-            said = f"The estimate does not speak of {_some_classes(count)} of which no label could be held out."
-            return said if count else ""
-        _, silent = self._untested(classes)
-        if not silent:
-            return ""
-        theirs, total = (sum(classes[label].predicted for label in of) for of in (silent, range(len(classes))))
-        which = _names_and_nodes(silent, classes)
-        said = f"The estimate does not speak of {which}, of which no label could be held out"
-        right = self.overall.accuracy * (1 - theirs / max(total, 1))
-        if f"{100 * right:.0f}" == f"{100 * self.overall.accuracy:.0f}":
-            return f"{said}."
-        return f"{said}: if all of these are wrong, about {100 * right:.0f} of 100 are right."
-
-    def _untested(self, classes: Sequence[ClassCount]) -> tuple[list[int], list[int]]:
-        """Classes of which no label can be held out: those whose only one counts as wrong, and the others."""
-        # Of one with more labels none happened to be; the labels that were stand for these as well.
-        found = [label for label in self.untested if classes[label].given < 2]
-        lost = [label for label in found if self.alone and classes[label].given == 1]
-        return lost, [label for label in found if label not in lost]
-
-    def _calibration_in_words(self) -> str:
-        calibration, labels = self.calibration, self.overall.labels
-        off = (
-            f"off by {_points(calibration.error_after)} on average, by {_most(calibration.at_most)} at most as "
-            "far as these labels tell, and some by more"
-        )
-        if labels < ENOUGH_TO_CALIBRATE:
-            return (
-                f"Probabilities are as the model gives them and may be {off}: {labels} held-out labels are too "
-                "few to calibrate by."
-            )
-        if calibration.temperature == 1:
-            return (
-                "Probabilities are as the model gives them, because the held-out labels do not show that "
-                f"changing them helps: they may be {off}."
-            )
-        return (
-            f"Probabilities are calibrated (temperature {calibration.temperature:.2f}): judged by labels that "
-            f"they were not calibrated on, they may still be {off} (before: {_points(calibration.error_before)})."
-        )
-
-
-def _some_classes(count: int) -> str:
-    return "1 class" if count == 1 else f"{count:,} classes"
-
-
-def _names_and_nodes(labels: Sequence[int], classes: Sequence[ClassCount]) -> str:
-    """What some classes are called, if they are not too many, and how many nodes are predicted to be of them."""
-    few = len(labels) <= _MOST_NAMES
-    which = ", ".join(repr(classes[label].name) for label in labels) if few else _some_classes(len(labels))
-    theirs = sum(classes[label].predicted for label in labels)
-    return f"{which} ({theirs:,} predicted node{'s' * (theirs != 1)})"
-
-
-def is_more_than_equal(share: float, classes: int) -> bool:
-    """Whether the share of the most frequent of so many classes is clearly more than equal classes would have."""
-    return share >= _MORE_THAN_EQUAL / classes
+        return right_in_words(self, classes)
 
 
 def _balanced(held_out: HeldOut) -> float | None:
@@ -361,15 +236,3 @@ def _balanced(held_out: HeldOut) -> float | None:
 def _of_class(held_out: HeldOut, label: int) -> Expected | None:
     right = held_out.right[held_out.labels == label]
     return Expected.of(right, held_out.labels.size) if right.size >= _ENOUGH_OF_A_CLASS else None
-
-
-def _points(share: float) -> str:
-    points = round(100 * share)
-    return (
-        "less than a percentage point" if not points else f"about {points} percentage point{'s' * (points != 1)}"
-    )
-
-
-def _most(share: float) -> str:
-    """A bound, rounded to the side where it still is one."""
-    return f"{math.ceil(100 * share)}"

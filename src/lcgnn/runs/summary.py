@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lcgnn.assessment.evaluation import ClassCount, PairedDifference
 from lcgnn.assessment.evaluation import Summary as OverSeeds
-from lcgnn.assessment.trust import is_more_than_equal
+from lcgnn.assessment.trust_words import is_more_than_equal
 from lcgnn.methods import is_registered
 from lcgnn.runs.choice.verdict import Choice
 from lcgnn.runs.choice.words import advice_in_words, choice_in_words, distrust_in_words

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lcgnn.assessment.calibration import HeldOut
-from lcgnn.assessment.choice import Difference, Right, assessment_of_chosen, chosen
+from lcgnn.assessment.choice import Difference, Right, chosen, optimism
 from lcgnn.assessment.trust import Assessment, Expected
 from lcgnn.errors import TrainingError
 from lcgnn.methods import Method, entry, is_registered
@@ -86,7 +86,14 @@ def decide(
     return Choice(
         taken.name,
         taken.method,
-        assessment_of_chosen(taken.held_out, right, experience, given=given, of_folds=of_folds, alone=alone),
+        Assessment.of(
+            taken.held_out,
+            given=given,
+            of_folds=of_folds,
+            alone=alone,
+            optimism=optimism(right, experience),
+            chosen_among=len(finalists),
+        ),
         ChoiceRecord(
             tried=_tried(answers, race.folds),
             taken=taken.name,
